@@ -1,0 +1,1 @@
+"""Who may call: tokens, grants, scopes, and the guard before the endpoint."""

@@ -1,0 +1,207 @@
+"""Everything that can go wrong and that a caller can do something about.
+
+    AppError
+      NotFound        NoteNotFound, RevisionNotFound, GrantNotFound, ...        look elsewhere
+      Refused         PathRefused, TooLarge, NotText, NoMatch, ...              ask differently
+      Conflict        NoteExists, NoteChanged, PathAmbiguous, MatchAmbiguous    read again, then retry
+      Unavailable     Busy, Closing, NoSpace, VaultMissing, HistoryHeld         wait and retry
+      Misconfigured   BadSettings, BadMount                                     a person must act
+
+`code` is the name a model or a script sees (the list is in docs/reference/tools.md); `str(error)` is one sentence
+with a way out. Neither ever holds note text, a token or a path outside the vault.
+Anything that is not an AppError is a bug: it goes to the log, not to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class AppError(Exception):
+    """A failure whose sentence may be shown to whoever asked."""
+
+    code: ClassVar[str] = "INTERNAL"
+
+
+# -- look elsewhere ---------------------------------------------------------------------------------------------------
+
+
+class NotFound(AppError):
+    code = "NOT_FOUND"
+
+
+class NoteNotFound(NotFound):
+    """No such note or folder; names up to three that look alike."""
+
+    def __init__(self, path: str, nearest: Sequence[str] = ()) -> None:
+        self.path = path
+        self.nearest = tuple(nearest)
+        hint = (
+            f" Did you mean {_either(self.nearest)}?" if self.nearest else " Use list_notes or search_notes to find it."
+        )
+        super().__init__(f"there is no {path!r} in the vault.{hint}")
+
+
+class RevisionNotFound(NotFound):
+    """History holds nothing at the asked moment or revision."""
+
+    def __init__(self, asked: str, way_out: str = "List what there is with note_history.") -> None:
+        self.asked = asked
+        super().__init__(f"history has no {asked}. {way_out}")
+
+
+class GrantNotFound(NotFound):
+    """No token or grant by that id or name."""
+
+    def __init__(self, asked: str) -> None:
+        super().__init__(f"there is no token {asked!r}; list them with: strongroom tokens list")
+
+
+# -- ask differently --------------------------------------------------------------------------------------------------
+
+
+class Refused(AppError):
+    code = "FORBIDDEN"
+
+
+class PathRefused(Refused):
+    """A path that may not be used. `code` is the contract's: INVALID_PATH, NOT_A_NOTE, HIDDEN_PATH, ..."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(why)
+        self.code = code  # type: ignore[misc]  # the same refusal has several names on the wire
+
+
+class TooLarge(Refused):
+    code = "TOO_LARGE"
+
+    def __init__(self, what: str, size: int, limit: int, unit: str = "bytes") -> None:
+        super().__init__(f"{what} has {size} {unit}; the limit is {limit}. Use a smaller piece.")
+
+
+class NotText(Refused):
+    """The note is not valid UTF-8, so changing it as text would damage it."""
+
+    code = "NOT_TEXT"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path!r} is not UTF-8 text, so it cannot be changed without damage; save it as UTF-8 first.")
+
+
+class NoMatch(Refused):
+    code = "NO_MATCH"
+
+
+class ReadOnly(Refused):
+    """Writing is switched off for this grant or for the whole appliance."""
+
+    code = "READ_ONLY"
+
+
+class Forbidden(Refused):
+    """The grant does not allow this, or is no longer alive."""
+
+    code = "FORBIDDEN"
+
+
+class BadArgument(Refused):
+    """A value that is well-formed but has no meaning here (a time that cannot be read, an empty edit)."""
+
+    code = "INVALID_ARGUMENT"
+
+
+# -- read again, then retry -------------------------------------------------------------------------------------------
+
+
+class Conflict(AppError):
+    code = "CONFLICT"
+
+
+class NoteExists(Conflict):
+    code = "ALREADY_EXISTS"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} exists already and is not overwritten; edit or append to it, or choose another name."
+        )
+
+
+class NoteChanged(Conflict):
+    """The note is not the version the caller expected. Both are the first 12 hex digits of SHA-256."""
+
+    code = "CONFLICT"
+
+    def __init__(self, path: str, expected: str, found: str) -> None:
+        self.path, self.expected, self.found = path, expected, found
+        super().__init__(
+            f"{path!r} has changed since it was read (expected version {expected}, found {found}); read it again and retry."
+        )
+
+
+class PathAmbiguous(Conflict):
+    code = "AMBIGUOUS_PATH"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"two files answer to {path!r} (the same letters, encoded differently); rename one of them first."
+        )
+
+
+class MatchAmbiguous(Conflict):
+    code = "AMBIGUOUS_MATCH"
+
+
+# -- wait and retry ---------------------------------------------------------------------------------------------------
+
+
+class Unavailable(AppError):
+    code = "UNAVAILABLE"
+
+
+class Busy(Unavailable):
+    """Somebody else holds the writer lock."""
+
+    code = "BUSY"
+
+    def __init__(self, what: str, waited_s: float) -> None:
+        super().__init__(f"{what} is in use by another process (waited {waited_s:g} s); try again in a moment.")
+
+
+class NoSpace(Unavailable):
+    code = "NO_SPACE"
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"the disk that holds the {where} is full; nothing was changed. Free some space and retry.")
+
+
+class VaultMissing(Unavailable):
+    """The vault is not there, or suddenly empty: more likely a lost mount than a deletion."""
+
+
+class HistoryHeld(Unavailable):
+    """History will not be written until the owner decides (deletion guard, damaged store, foreign lock)."""
+
+
+# -- a person must act ------------------------------------------------------------------------------------------------
+
+
+class Misconfigured(AppError):
+    code = "MISCONFIGURED"
+
+
+class BadMount(Misconfigured):
+    """The vault or state folder cannot be used as it is mounted; the sentence names owner, mode and the mending command."""
+
+
+class BadSettings(Misconfigured):
+    """Everything that is wrong with the settings, all at once."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
+def _either(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else ", ".join(quoted[:-1]) + " or " + quoted[-1]

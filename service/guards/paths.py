@@ -1,0 +1,262 @@
+"""Where one may go: the only maker of `VaultPath`, the only key that the store's doors accept.
+
+Lexical rules alone; the disk is never asked here (the store resolves names one component per system call, so that
+nothing is checked first and used later). Nothing is decoded or trimmed: two different strings are two different paths.
+Rules: the tool contract's table of paths; Windows and Obsidian rules hold for new names only, so that what exists
+stays readable.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+from service.errors import PathRefused
+from service.guards import limits
+
+SEARCHED_SUFFIXES: Final = (".md", ".markdown", ".txt")
+"""File types that are searched, listed and may be written."""
+
+READABLE_SUFFIXES: Final = (*SEARCHED_SUFFIXES, ".canvas", ".base")
+"""File types that may be read as a note."""
+
+MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
+"""File types that have headings, tags, tasks and links."""
+
+TRASH: Final = ".trash"
+"""Obsidian's own trash folder, at the root of the vault. Only the store's `trash` writes there."""
+
+_NEVER: Final = frozenset({"node_modules", "$recycle.bin", "system volume information"})
+_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\u2028\u2029")
+_JOINERS: Final = frozenset("\u200c\u200d")
+_EMOJI_STYLE: Final = frozenset("\ufe0e\ufe0f")
+_BLACK_FLAG: Final = "\U0001f3f4"
+_WINDOWS_DEVICES: Final = re.compile(r"(?i)(CON|PRN|AUX|NUL|(COM|LPT)[0-9¹²³])(\.|$)")
+_UNPORTABLE: Final = frozenset('<>:"|?*[]#^')
+_ENCODED: Final = re.compile(r"(?i)%(2f|5c|2e|00)")
+
+
+@dataclass(frozen=True, slots=True)
+class VaultPath:
+    """A path inside the vault that passed the rules. `parts` is empty for the vault's root.
+
+    Made only by this module; `str()` gives the vault-relative form with `/`.
+    """
+
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "/".join(self.parts)
+
+    @property
+    def name(self) -> str:
+        """The last component, with its suffix; empty for the root."""
+        return self.parts[-1] if self.parts else ""
+
+    @property
+    def stem(self) -> str:
+        """The name without its last suffix."""
+        head, dot, _ = self.name.rpartition(".")
+        return head if dot and head else self.name
+
+    @property
+    def parent(self) -> VaultPath:
+        """The folder this is in; the root's parent is the root."""
+        return VaultPath(self.parts[:-1])
+
+    def child(self, name: str) -> VaultPath:
+        """A direct child by a name that the disk itself gave us (so it needs no rule)."""
+        return VaultPath((*self.parts, name))
+
+    def is_inside(self, folder: VaultPath) -> bool:
+        """Whether this is `folder` or lies below it."""
+        return self.parts[: len(folder.parts)] == folder.parts
+
+    def has_suffix(self, suffixes: tuple[str, ...]) -> bool:
+        """Whether the name ends in one of `suffixes`, in any case."""
+        return self.name.lower().endswith(suffixes)
+
+
+ROOT: Final = VaultPath(())
+
+
+def parse(raw: str) -> VaultPath:
+    """Read a path of something in the vault, of whatever type.
+
+    Raises:
+        PathRefused: INVALID_PATH or HIDDEN_PATH; the sentence never echoes invisible characters.
+    """
+    if not raw.strip():
+        raise PathRefused(
+            "INVALID_PATH", "the path is empty; give one relative to the vault, such as 'Inbox/Ideas.md'."
+        )
+    if has_invisible(raw):
+        raise PathRefused("INVALID_PATH", "the path holds control or invisible characters; type it again without them.")
+    if len(raw) > limits.MAX_PATH_CHARS or len(raw.encode()) > limits.MAX_PATH_BYTES:
+        raise PathRefused(
+            "INVALID_PATH", f"the path is longer than {limits.MAX_PATH_CHARS} characters; use a shorter one."
+        )
+    if "\\" in raw:
+        raise PathRefused("INVALID_PATH", "the path holds a backslash; folders are separated by '/'.")
+    if raw.startswith(("/", "~")):
+        raise PathRefused("INVALID_PATH", "the path must be relative to the vault, without a leading '/' or '~'.")
+    if raw.endswith("/"):
+        raise PathRefused("INVALID_PATH", "the path ends in '/'; name the file or folder itself.")
+    parts = tuple(raw.split("/"))
+    for part in parts:
+        _check_part(part)
+    return VaultPath(parts)
+
+
+def note(raw: str) -> VaultPath:
+    """Read the path of a note to be read.
+
+    Raises:
+        PathRefused: as `parse`, or NOT_A_NOTE for another file type.
+    """
+    path = parse(raw)
+    _check_suffix(path, READABLE_SUFFIXES, "read")
+    return path
+
+
+def writable_note(raw: str) -> VaultPath:
+    """Read the path of an existing note to be changed.
+
+    Raises:
+        PathRefused: as `parse`, or NOT_A_NOTE for a file type that is not written.
+    """
+    path = parse(raw)
+    _check_suffix(path, SEARCHED_SUFFIXES, "written")
+    return path
+
+
+def new_note(raw: str) -> VaultPath:
+    """Read the path of a note to be made; its letters are composed (NFC).
+
+    Raises:
+        PathRefused: as `writable_note`, or for a name that other systems or Obsidian's links cannot carry.
+    """
+    path = writable_note(raw)
+    return VaultPath(tuple(_portable(part) for part in path.parts))
+
+
+def folder(raw: str) -> VaultPath:
+    """Read a folder; the empty string, `.` or `/` is the vault's root, and one trailing `/` is allowed.
+
+    Raises:
+        PathRefused: as `parse`.
+    """
+    if raw in ("", ".", "/"):
+        return ROOT
+    return parse(raw.removesuffix("/"))
+
+
+def from_disk(relative: str) -> VaultPath | None:
+    """A path that the disk listed, or None when tools must not see it (hidden, or no valid name)."""
+    try:
+        return parse(relative)
+    except PathRefused:
+        return None
+
+
+def tracked(relative: str) -> VaultPath:
+    """Read a path that history holds or the owner's own command names: dot folders and odd letters included.
+
+    Bytes that are no UTF-8 are carried as surrogate escapes (PEP 383).
+
+    Raises:
+        PathRefused: for what no vault path can be, and for anything that git on some system would take for `.git`.
+    """
+    parts = tuple(relative.split("/"))
+    if any(part in ("", ".", "..") or "\0" in part or is_git_alias(part) for part in parts):
+        raise PathRefused("INVALID_PATH", "that path cannot lie in the vault: it has an empty, '.', '..' or .git part.")
+    return VaultPath(parts)
+
+
+def is_git_alias(name: str) -> bool:
+    """Whether some file system takes `name` for `.git` (case, trailing dots and blanks, NTFS short name and streams, HFS ignorables)."""
+    plain = "".join(char for char in name if unicodedata.category(char) != "Cf" and char not in _FILLERS)
+    plain = plain.split(":", 1)[0].rstrip(". ").casefold()
+    return plain in (".git", "git~1")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether one component is out of reach: dot names, `.git` look-alikes and folders of machinery, in any case."""
+    plain = name.rstrip(". ").casefold()
+    return name.startswith(".") or plain in _NEVER or plain in ("git~1", "")
+
+
+def has_invisible(text: str) -> bool:
+    """Whether `text` holds a control, surrogate, bidi, filler or tag character (joiners and emoji style are no such).
+
+    Source: Unicode 15 Default_Ignorable_Code_Point and categories Cc, Cf, Cs, Zl, Zp. Tags are allowed only after the
+    black flag, where they spell a regional flag (UTS #51).
+    """
+    after_flag = False
+    for char in text:
+        if char in _JOINERS or char in _EMOJI_STYLE:
+            continue
+        is_tag = "\U000e0020" <= char <= "\U000e007f"
+        if is_tag and after_flag:
+            continue
+        after_flag = char == _BLACK_FLAG
+        if char in _FILLERS or unicodedata.category(char) in ("Cc", "Cf", "Cs") or "\ufe00" <= char <= "\ufe0d":
+            return True
+        if "\U000e0000" <= char <= "\U000e0fff":
+            return True
+    return False
+
+
+def _check_part(part: str) -> None:
+    if part in ("", ".", ".."):
+        raise PathRefused("INVALID_PATH", "the path holds an empty, '.' or '..' part; write it out plainly.")
+    if is_hidden(part):
+        raise PathRefused(
+            "HIDDEN_PATH", "hidden files and folders (names starting with a dot, .git, node_modules) are out of reach."
+        )
+    if len(part.encode()) > limits.MAX_NAME_BYTES:
+        raise PathRefused(
+            "INVALID_PATH", f"a name in the path is longer than {limits.MAX_NAME_BYTES} bytes; shorten it."
+        )
+
+
+def _check_suffix(path: VaultPath, suffixes: tuple[str, ...], done: str) -> None:
+    if not path.has_suffix(suffixes) or path.stem.lower() + path.name[len(path.stem) :].lower() in suffixes:
+        raise PathRefused(
+            "NOT_A_NOTE", f"only {' '.join(suffixes)} files are {done} as notes; add the suffix if it is missing."
+        )
+
+
+def _portable(part: str) -> str:
+    part = unicodedata.normalize("NFC", part)
+    if part != part.strip() or part.endswith("."):
+        raise PathRefused(
+            "INVALID_PATH", "a new name may not begin or end with white space or end with a dot; trim it."
+        )
+    if _UNPORTABLE & set(part):
+        raise PathRefused(
+            "INVALID_PATH", 'a new name may not hold < > : " | ? * [ ] # ^, which other systems or links cannot carry.'
+        )
+    if _WINDOWS_DEVICES.match(part):
+        raise PathRefused("INVALID_PATH", "that new name is reserved on Windows; choose another.")
+    if _ENCODED.search(part):
+        raise PathRefused(
+            "INVALID_PATH", "a new name may not hold %2F, %5C, %2E or %00; write the character or leave it out."
+        )
+    if len(part.encode()) > limits.MAX_NEW_NAME_BYTES:
+        raise PathRefused("INVALID_PATH", f"a new name may have at most {limits.MAX_NEW_NAME_BYTES} bytes; shorten it.")
+    if _has_stray_joiner(part):
+        raise PathRefused(
+            "INVALID_PATH", "the new name holds invisible joiners between plain letters; type it again without them."
+        )
+    return part
+
+
+def _has_stray_joiner(part: str) -> bool:
+    """Joiners belong inside emoji, Persian or Indic words: never beside ASCII or at an end."""
+    return any(
+        char in _JOINERS and (index in (0, len(part) - 1) or part[index - 1].isascii() or part[index + 1].isascii())
+        for index, char in enumerate(part)
+    )

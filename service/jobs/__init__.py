@@ -1,0 +1,1 @@
+"""What happens by itself. The only importer of apscheduler."""

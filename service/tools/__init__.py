@@ -1,0 +1,1 @@
+"""What an MCP client sees. A tool parses, calls and shapes; it holds no logic."""

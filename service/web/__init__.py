@@ -1,0 +1,1 @@
+"""The HTTP face: routes, health, the outer guards."""
