@@ -1,0 +1,88 @@
+"""What a person sees. Facts (tables, JSON) go to stdout; sentences about them go to stderr.
+
+So `strongroom tokens list --json | jq` gets JSON and nothing else. Colours and borders appear on a terminal only, and
+never with `NO_COLOR` set.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
+"""What JSON can say."""
+
+_PIPE_WIDTH: Final = 10_000
+"""Columns used when stdout is no terminal, so that a pipe gets whole lines."""
+
+
+def print_json(value: Json) -> None:
+    """Write `value` to stdout as indented JSON, letters as they are (bytes that are no UTF-8 become U+FFFD)."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    click.echo(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
+    """Write a table to stdout. Cells are plain text: nothing in them is read as markup."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    table = Table(
+        title=title, box=box.SIMPLE_HEAD if screen.is_terminal else None, pad_edge=False, title_justify="left"
+    )
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    screen.print(table)
+
+
+def console(*, on_stderr: bool = False) -> Console:
+    """A rich console on stdout (or stderr): plain text unless it is a terminal. For diffs, progress and colour."""
+    from rich.console import Console
+
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704  # rich calls this while it handles BrokenPipeError; __main__ has a code for it
+
+    stream = sys.stderr if on_stderr else sys.stdout
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return Screen(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=not stream.isatty())
+
+
+def say(sentence: str) -> None:
+    """Write one sentence for the person to stderr."""
+    click.echo(printable(sentence), err=True)
+
+
+def confirm(question: str, *, is_yes: bool) -> None:
+    """Ask on the terminal and go on only after "y". `is_yes` is the command's `--yes`.
+
+    Raises:
+        click.Abort: after any other answer (exit code 130).
+        click.UsageError: when nobody is there to answer (exit code 2).
+    """
+    if is_yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question} There is no terminal to answer on: add --yes if you mean it.")
+    click.confirm(question, abort=True, err=True)
+
+
+def printable(text: str) -> str:
+    """`text` without what could drive the terminal: control, bidi and stray bytes become U+FFFD."""
+    return "".join(char if _is_harmless(char) else "\ufffd" for char in text)
+
+
+def _is_harmless(char: str) -> bool:
+    return char.isprintable() or char in "\n\t\u200c\u200d" or unicodedata.category(char) == "Zs"

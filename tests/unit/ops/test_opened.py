@@ -1,0 +1,46 @@
+"""What the commands work on, opened from the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ops.opened import load_settings, opened
+from service.errors import BadSettings, Busy, VaultMissing
+from service.guards import paths
+
+
+def environ(tmp_path: Path) -> dict[str, str]:
+    for name in ("vault", "state"):
+        (tmp_path / name).mkdir()
+    return {"STRONGROOM_VAULT": str(tmp_path / "vault"), "STRONGROOM_STATE": str(tmp_path / "state")}
+
+
+def test_a_command_reads_the_vault_its_environment_names(tmp_path: Path) -> None:
+    names = environ(tmp_path)
+    (tmp_path / "vault" / "a.md").write_bytes(b"one\n")
+    with opened(names) as parts:
+        assert parts.files.read(paths.note("a.md")).data == b"one\n"
+        assert str(parts.clock.zone) == "UTC"
+
+
+def test_the_locks_of_two_commands_exclude_each_other(tmp_path: Path) -> None:
+    names = environ(tmp_path)
+    with opened(names) as one, opened(names) as other, one.history_lock.writing(), one.writer_lock.writing():
+        with pytest.raises(Busy, match="the vault"), other.writer_lock.writing(timeout_s=0):
+            pass
+        with pytest.raises(Busy, match="the history"), other.history_lock.writing(timeout_s=0):
+            pass
+
+
+def test_a_missing_vault_is_told_only_when_the_vault_is_asked_for(tmp_path: Path) -> None:
+    names = environ(tmp_path)
+    (tmp_path / "vault").rmdir()
+    with opened(names) as parts, pytest.raises(VaultMissing, match="mount or create it"):
+        _ = parts.files
+
+
+def test_bad_settings_stop_a_command_before_it_opens_anything() -> None:
+    with pytest.raises(BadSettings, match="did you mean STRONGROOM_VAULT"):
+        load_settings({"STRONGROOM_VALUT": "/vault"})
