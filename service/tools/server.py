@@ -1,0 +1,187 @@
+"""The one MCP server: the tools each caller may see, the one line a call leaves in the log, and how errors are told.
+
+The same server answers over HTTP and over stdio, in both protocol eras. This is the only place where an `AppError`
+becomes what a model reads (`CODE: sentence`), and where anything else is logged and hidden.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import time
+import traceback
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+from mcp.server.caching import CacheHint
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from mcp_types import Tool as ListedTool
+from pydantic import ValidationError
+
+from service.auth.model import Grant, acting
+from service.errors import AppError, BadArgument, Forbidden, NotFound, ReadOnly
+from service.tools.context import Room
+from service.tools.register import ToolSpec, as_tool, select
+from service.tools.workers import Workers
+
+LIST_TTL_MS: Final = 60_000
+"""How long a client may keep a list of tools; it never changes while we run, save by another grant."""
+
+_log = structlog.get_logger()
+
+
+class StrongroomServer(MCPServer[Room]):
+    """The SDK's server, with permissions. Build it with `build`."""
+
+    def __init__(self, room: Room, specs: Sequence[ToolSpec], *, version: str, instructions: str) -> None:
+        @asynccontextmanager
+        async def lend_room(_: MCPServer[Room]) -> AsyncIterator[Room]:
+            yield room
+
+        self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in specs}
+        self._settings = room.settings
+        workers = Workers()
+        super().__init__(
+            "strongroom",
+            title="Strongroom",
+            instructions=instructions,
+            version=version,
+            tools=[as_tool(spec, workers) for spec in specs],
+            lifespan=lend_room,
+            cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
+        )
+        self._parameters: Mapping[str, frozenset[str]] = {
+            tool.name: frozenset(tool.input_schema.get("properties", {})) for tool in self._tools()
+        }
+
+    async def list_tools(self) -> list[ListedTool]:
+        """The tools that the present grant may use, in their registered order."""
+        grant = acting()
+        return [tool for tool in self._tools() if self._refusal(self._specs[tool.name], grant) is None]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, object], context: Context[Room, object] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool under the present grant; leaves one line in the log."""
+        started, outcome = time.perf_counter(), "CANCELLED"
+        spec = self._specs.get(name)
+        try:
+            self._check(name, spec, arguments)
+            result = await super().call_tool(name, arguments, context)
+            outcome = "ok"
+        except MCPError:
+            outcome = "PROTOCOL"
+            raise
+        except Exception as error:  # noqa: BLE001  # the boundary: whatever it is, the model gets a sentence
+            outcome, sentence = told(error)
+            if outcome == "INTERNAL":
+                _log.error("tool.crashed", tool=spec.name if spec else "(unknown)", **where(error))
+            return CallToolResult(content=[TextContent(text=f"{outcome}: {sentence}")], is_error=True)
+        finally:
+            _log.info(
+                "tool.called",
+                tool=spec.name if spec else "(unknown)",  # what the caller wrote might be anything
+                outcome=outcome,
+                ms=round((time.perf_counter() - started) * 1000, 1),
+                grant=_grant_id(),
+            )
+        return _compact(result)
+
+    def _tools(self) -> list[ListedTool]:
+        return [
+            ListedTool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=tool.parameters,
+                output_schema=tool.output_schema,
+                annotations=tool.annotations,
+            )
+            for tool in self._tool_manager.list_tools()
+        ]
+
+    def _check(self, name: str, spec: ToolSpec | None, arguments: Mapping[str, object]) -> None:
+        grant = acting()
+        if spec is None:
+            raise NotFound(f"there is no tool of that name{_nearest(name, self._specs)}. List them with tools/list.")
+        if (refusal := self._refusal(spec, grant)) is not None:
+            raise refusal
+        for given in arguments:
+            if given not in self._parameters[spec.name]:
+                near = _nearest(given, self._parameters[spec.name])
+                raise BadArgument(f"{spec.name} has no parameter of that name{near}. Nothing was done.")
+
+    def _refusal(self, spec: ToolSpec, grant: Grant) -> AppError | None:
+        if spec.writes and self._settings.is_read_only:
+            return ReadOnly("this Strongroom is read-only (STRONGROOM_READ_ONLY); the owner can change that.")
+        if spec.writes and not grant.may_write:
+            return Forbidden("this token may only read; ask the owner for one that may write.")
+        return None
+
+
+def build(room: Room, specs: Sequence[ToolSpec], *, version: str, instructions: str = "") -> StrongroomServer:
+    """The server with the tools that the settings leave.
+
+    Raises:
+        BadSettings: as `register.select`.
+    """
+    return StrongroomServer(room, select(specs, room.settings), version=version, instructions=instructions)
+
+
+def told(error: BaseException) -> tuple[str, str]:
+    """An error's code and the sentence for whoever asked. What is nobody's business becomes INTERNAL."""
+    cause = error.__cause__ if isinstance(error, ToolError) else error
+    if isinstance(cause, AppError):
+        return cause.code, str(cause)
+    if isinstance(cause, ValidationError):
+        return "INVALID_ARGUMENT", _problems(cause)
+    return (
+        "INTERNAL",
+        "something went wrong inside Strongroom and was logged; nothing more is known here. Try again, or tell the owner.",
+    )
+
+
+def where(error: BaseException) -> dict[str, str]:
+    """A crash for the log: its types and places, without its words, which might hold note text."""
+    deepest = error
+    while deepest.__cause__ is not None:
+        deepest = deepest.__cause__
+    frames = traceback.extract_tb(deepest.__traceback__)[-6:]
+    return {
+        "error": type(deepest).__qualname__,
+        "at": " > ".join(f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames),
+    }
+
+
+def _problems(error: ValidationError) -> str:
+    told_of = []
+    for problem in error.errors(include_url=False, include_context=False, include_input=False)[:5]:
+        name = ".".join(str(part) for part in problem["loc"]) or "the arguments"
+        told_of.append(f"{name}: {problem['msg'][:1].lower()}{problem['msg'][1:]}")
+    return "; ".join(told_of) + ". Nothing was done."
+
+
+def _nearest(name: str, known: Mapping[str, object] | frozenset[str]) -> str:
+    near = difflib.get_close_matches(name[:100], sorted(known), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _compact(result: CallToolResult | InputRequiredResult) -> CallToolResult | InputRequiredResult:
+    """Structured content's text form without the indentation that the SDK gives it: a third fewer tokens."""
+    if isinstance(result, InputRequiredResult) or result.structured_content is None:
+        return result
+    text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+    return result.model_copy(update={"content": [TextContent(text=text)]})
+
+
+def _grant_id() -> str:
+    try:
+        return acting().id
+    except Forbidden:
+        return "(none)"

@@ -1,0 +1,38 @@
+"""The lower rooms on a temporary vault, for tests that stay inside one process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from service.auth.model import Grant
+from service.clock import Clock, SystemClock
+from service.settings import Settings, load
+from service.store.files import VaultFiles
+from service.store.lock import Lock
+from service.store.root import Root
+from service.tools.context import Room
+from service.vault.model import Vault
+
+
+def settings_for(folder: Path, **more: str) -> Settings:
+    """Settings with `vault` and `state` below `folder`, both made; `more` are settings without their prefix."""
+    for name in ("vault", "state"):
+        (folder / name).mkdir(exist_ok=True)
+    environ = {
+        "STRONGROOM_VAULT": str(folder / "vault"),
+        "STRONGROOM_STATE": str(folder / "state"),
+        "STRONGROOM_PORT": "0",
+    }
+    return load(environ | {name if name == "TZ" else f"STRONGROOM_{name}": value for name, value in more.items()})
+
+
+def room_for(settings: Settings, clock: Clock | None = None) -> Room:
+    """A room over the vault of `settings`, whose grants never end."""
+    clock = clock or SystemClock(settings.zone)
+    files = VaultFiles(Root(settings.vault))
+    lock = Lock(settings.state / "writer.lock", "the vault")
+    return Room(Vault(files, lock, clock, on_change=lambda _actor, _changes: None), settings, clock, check=_alive)
+
+
+def _alive(_grant: Grant) -> None:
+    return None
