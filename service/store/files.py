@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import stat
+import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -157,9 +158,80 @@ class VaultFiles:
             _sync_folder(folder)
             return _read_at(folder, old.path, limits.MAX_NOTE_BYTES)
 
+    def move(self, old: FileContent, to: VaultPath, permit: Permit) -> FileContent:
+        """Give a file another name, making the folders on the way; never overwrites.
+
+        Raises:
+            NoteChanged: the disk no longer holds `old.data`.
+            NoteExists: the name is taken, also by another spelling of the same letters.
+        """
+        to = self._make_folders(to)
+        with self.root.folder(old.path.parent) as source, self.root.folder(to.parent) as target:
+            if any(
+                (to.parent, twin) != (old.path.parent, old.path.name)
+                for twin in _names_equal_under_nfc(target, to.name)
+            ):
+                raise NoteExists(str(to))
+            found = _read_at(source, old.path, limits.MAX_NOTE_BYTES)
+            if found.data != old.data:
+                raise NoteChanged(str(old.path), old.version, found.version)
+            permit()
+            try:
+                os.link(old.path.name, to.name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+            except FileExistsError as error:
+                raise NoteExists(str(to)) from error
+            os.unlink(old.path.name, dir_fd=source)
+            _sync_folder(target)
+            _sync_folder(source)
+        return FileContent(to, old.data, old.mode, old.mtime_ns)
+
     def trash(self, old: FileContent, permit: Permit) -> VaultPath:
-        """Move a file into `.trash/`, keeping its folders; a taken name gets a suffix. Returns where it went."""
-        raise NotImplementedError
+        """Move a file into `.trash/`, keeping its folders; a taken name gets a time stamp. Returns where it went.
+
+        Raises:
+            NoteChanged: the disk no longer holds `old.data`.
+        """
+        there = ROOT.child(paths.TRASH)
+        for part in old.path.parts:
+            there = there.child(part)
+        try:
+            return self.move(old, there, permit).path
+        except NoteExists:
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-" + secrets.token_hex(2)
+            suffix = there.name[len(there.stem) :]
+            return self.move(old, there.parent.child(f"{there.stem} {stamp}{suffix}"), permit).path
+
+    def put(
+        self, path: VaultPath, data: bytes, mode: int, permit: Permit, expected: FileContent | None = None
+    ) -> FileContent:
+        """Write any tracked path exactly as named (no look at other spellings), making its folders: for restoring.
+
+        Args:
+            expected: what `read_tracked` found there, or None when nothing may be there.
+
+        Raises:
+            NoteChanged, NoteExists: the disk holds something else.
+        """
+        return self.create(path, data, permit, mode) if expected is None else self.replace(expected, data, permit, mode)
+
+    def read_tracked(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
+        """As `read`, for a path exactly as it is named."""
+        with self.root.folder(path.parent) as folder:
+            return _read_at(folder, path, max_bytes)
+
+    def remove(self, old: FileContent, permit: Permit) -> None:
+        """Remove a file for good, if it still holds `old.data`: for restoring to a time when it was not there.
+
+        Raises:
+            NoteChanged: the disk no longer holds `old.data`.
+        """
+        with self.root.folder(old.path.parent) as folder:
+            found = _read_at(folder, old.path, limits.MAX_NOTE_BYTES)
+            if found.data != old.data:
+                raise NoteChanged(str(old.path), old.version, found.version)
+            permit()
+            os.unlink(old.path.name, dir_fd=folder)
+            _sync_folder(folder)
 
     def _spelled(self, folder: VaultPath, name: str, asked: VaultPath) -> str:
         with self.root.folder(folder) as descriptor:
