@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import ToolAnnotations
+from mcp_types import ListResourcesResult, ReadResourceResult, ResourceTemplate, ToolAnnotations
 
 from service.errors import BadSettings
 from service.settings import Settings
+from service.tools.context import Room
 from service.tools.workers import Workers
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -52,6 +53,22 @@ class ToolSpec:
     @property
     def answers_text(self) -> bool:
         return typing.get_type_hints(self.fn)["return"] is str
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec:
+    """The vault's notes as resources. The functions are plain `def`, run in a worker thread.
+
+    Args:
+        templates: what `resources/templates/list` answers.
+        page: one page of `resources/list`; takes the client's cursor (None: the first), which is text of our own
+            making that a client may have damaged.
+        read: `resources/read`; takes the URI as the client wrote it. An AppError becomes a JSON-RPC error.
+    """
+
+    templates: Sequence[ResourceTemplate]
+    page: Callable[[Room, str | None], ListResourcesResult]
+    read: Callable[[Room, str], ReadResourceResult]
 
 
 def select(specs: Sequence[ToolSpec], settings: Settings) -> tuple[ToolSpec, ...]:

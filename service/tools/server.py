@@ -10,55 +10,72 @@ import difflib
 import json
 import time
 import traceback
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolResult,
+    InputRequiredResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    TextContent,
+)
 from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
 from service.auth.model import Grant, acting
 from service.errors import AppError, BadArgument, Forbidden, NotFound, ReadOnly
 from service.tools.context import Room
-from service.tools.register import ToolSpec, as_tool, select
+from service.tools.register import ResourceSpec, ToolSpec, as_tool, select
 from service.tools.workers import Workers
 
 LIST_TTL_MS: Final = 60_000
 """How long a client may keep a list of tools; it never changes while we run, save by another grant."""
 
 _log = structlog.get_logger()
+T = TypeVar("T")
 
 
 class StrongroomServer(MCPServer[Room]):
     """The SDK's server, with permissions. Build it with `build`."""
 
-    def __init__(self, room: Room, specs: Sequence[ToolSpec], *, version: str, instructions: str) -> None:
+    def __init__(
+        self, room: Room, specs: Sequence[ToolSpec], resources: ResourceSpec | None, *, version: str, instructions: str
+    ) -> None:
         @asynccontextmanager
         async def lend_room(_: MCPServer[Room]) -> AsyncIterator[Room]:
             yield room
 
         self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in specs}
         self._settings = room.settings
-        workers = Workers()
+        self._workers = Workers()
         super().__init__(
             "strongroom",
             title="Strongroom",
             instructions=instructions,
             version=version,
-            tools=[as_tool(spec, workers) for spec in specs],
+            tools=[as_tool(spec, self._workers) for spec in specs],
             lifespan=lend_room,
             cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
         )
         self._parameters: Mapping[str, frozenset[str]] = {
             tool.name: frozenset(tool.input_schema.get("properties", {})) for tool in self._tools()
         }
+        if resources is not None:
+            self._serve_resources(resources)
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools that the present grant may use, in their registered order."""
@@ -88,10 +105,44 @@ class StrongroomServer(MCPServer[Room]):
                 "tool.called",
                 tool=spec.name if spec else "(unknown)",  # what the caller wrote might be anything
                 outcome=outcome,
-                ms=round((time.perf_counter() - started) * 1000, 1),
+                ms=_ms_since(started),
                 grant=_grant_id(),
             )
         return _compact(result)
+
+    def _serve_resources(self, spec: ResourceSpec) -> None:
+        # MCPServer's own resources are a fixed list without pages; the protocol core below it takes handlers.
+        async def templates(_: ServerRequestContext[Room], __: PaginatedRequestParams) -> ListResourceTemplatesResult:
+            return await self._resource(
+                "templates", lambda: ListResourceTemplatesResult(resource_templates=list(spec.templates))
+            )
+
+        async def page(ctx: ServerRequestContext[Room], params: PaginatedRequestParams) -> ListResourcesResult:
+            return await self._resource("listed", lambda: spec.page(ctx.lifespan_context, params.cursor))
+
+        async def read(ctx: ServerRequestContext[Room], params: ReadResourceRequestParams) -> ReadResourceResult:
+            return await self._resource("read", lambda: spec.read(ctx.lifespan_context, params.uri))
+
+        core = self._lowlevel_server
+        core.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
+        core.add_request_handler("resources/list", PaginatedRequestParams, page)
+        core.add_request_handler("resources/read", ReadResourceRequestParams, read)
+
+    async def _resource(self, what: str, work: Callable[[], T]) -> T:
+        started, outcome = time.perf_counter(), "CANCELLED"
+        try:
+            acting()
+            result = await self._workers.run(work)
+            outcome = "ok"
+        except Exception as error:
+            outcome, sentence = told(error)
+            if outcome == "INTERNAL":
+                _log.error("resource.crashed", **where(error))
+            code = INTERNAL_ERROR if outcome in ("INTERNAL", "UNAVAILABLE", "BUSY") else INVALID_PARAMS
+            raise MCPError(code=code, message=f"{outcome}: {sentence}") from error
+        finally:
+            _log.info(f"resource.{what}", outcome=outcome, ms=_ms_since(started), grant=_grant_id())
+        return result
 
     def _tools(self) -> list[ListedTool]:
         return [
@@ -125,13 +176,21 @@ class StrongroomServer(MCPServer[Room]):
         return None
 
 
-def build(room: Room, specs: Sequence[ToolSpec], *, version: str, instructions: str = "") -> StrongroomServer:
+def build(
+    room: Room,
+    specs: Sequence[ToolSpec],
+    resources: ResourceSpec | None = None,
+    *,
+    version: str,
+    instructions: str = "",
+) -> StrongroomServer:
     """The server with the tools that the settings leave.
 
     Raises:
         BadSettings: as `register.select`.
     """
-    return StrongroomServer(room, select(specs, room.settings), version=version, instructions=instructions)
+    chosen = select(specs, room.settings)
+    return StrongroomServer(room, chosen, resources, version=version, instructions=instructions)
 
 
 def told(error: BaseException) -> tuple[str, str]:
@@ -178,6 +237,10 @@ def _compact(result: CallToolResult | InputRequiredResult) -> CallToolResult | I
         return result
     text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
     return result.model_copy(update={"content": [TextContent(text=text)]})
+
+
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)
 
 
 def _grant_id() -> str:

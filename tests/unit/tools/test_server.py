@@ -12,14 +12,24 @@ from typing import Annotated
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    ListResourcesResult,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+    TextResourceContents,
+)
 from pydantic import BaseModel, ConfigDict, Field
 
 from service import logs
 from service.auth.model import acting_as, local
 from service.errors import BadSettings, Forbidden, NoteNotFound
 from service.tools.context import Ctx, Room, actor, room
-from service.tools.register import ToolSpec
+from service.tools.register import ResourceSpec, ToolSpec
 from service.tools.server import StrongroomServer, build
 from tests.support.rooms import room_for, settings_for
 
@@ -114,7 +124,7 @@ async def test_without_a_grant_nothing_is_listed_or_called(tmp_path: Path, era: 
     async with Client(server_with(tmp_path), mode=era) as client:
         result = await client.call_tool("read_it", {"path": "a.md"})
         assert text_of(result).startswith("FORBIDDEN: this call carries no permission")
-        with pytest.raises(Exception, match=r".+"):
+        with pytest.raises(MCPError):
             await client.list_tools()
 
 
@@ -260,3 +270,38 @@ def test_a_tool_that_returns_text_is_told_from_one_that_returns_a_shape() -> Non
     """contract.md, Values: text for notes, structured content for lists and facts."""
     assert ToolSpec(read_it, "", "notes").answers_text
     assert not ToolSpec(count_words, "", "notes").answers_text
+
+
+def _page(_room: Room, cursor: str | None) -> ListResourcesResult:
+    if cursor is None:
+        return ListResourcesResult(resources=[Resource(uri="note://a.md", name="a.md")], next_cursor="1")
+    return ListResourcesResult(resources=[Resource(uri="note://b.md", name="b.md")])
+
+
+def _read(_room: Room, uri: str) -> ReadResourceResult:
+    if "gone" in uri:
+        raise NoteNotFound("gone.md")
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, text="hello", mime_type="text/markdown")])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ERAS)
+async def test_resources_are_paged_and_read_under_a_grant(tmp_path: Path, era: str) -> None:
+    """contract.md, Resources: paged; errors are JSON-RPC errors."""
+    templates = [ResourceTemplate(uri_template="note://{+path}", name="note")]
+    server = build(room_for(settings_for(tmp_path)), SPECS, ResourceSpec(templates, _page, _read), version="1")
+    with acting_as(local(NOW)):
+        async with Client(server, mode=era) as client:
+            first = await client.list_resources()
+            second = await client.list_resources(cursor=first.next_cursor)
+            listed = await client.list_resource_templates()
+            read = await client.read_resource("note://a b.md")
+            with pytest.raises(MCPError, match=r"NOT_FOUND: there is no 'gone\.md'") as refused:
+                await client.read_resource("note://gone.md")
+    assert [page.resources[0].name for page in (first, second)] == ["a.md", "b.md"]
+    assert listed.resource_templates == templates
+    assert read.contents[0].uri == "note://a b.md"
+    assert refused.value.code == INVALID_PARAMS
+    async with Client(server, mode=era) as stranger:
+        with pytest.raises(MCPError, match="FORBIDDEN"):
+            await stranger.read_resource("note://a.md")
