@@ -1,0 +1,143 @@
+"""How each kind of value is read. Every reader takes the text and gives the value.
+
+Raises (all of them): ValueError with a sentence that says what to give instead. A secret's own text is in none of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+TOOLSETS: Final = ("notes", "daily", "history")
+MIN_ORIGIN_SECRET_CHARS: Final = 32
+
+
+def path(raw: str) -> Path:
+    path = Path(raw).expanduser()
+    if not path.is_absolute():
+        raise ValueError(f"{raw!r} is no absolute path; begin with /")
+    return path
+
+
+def host(raw: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9.:_-]+", raw):
+        raise ValueError(f"{raw!r} is no address to listen on; give one such as 127.0.0.1 or 0.0.0.0")
+    return raw
+
+
+def port(raw: str) -> int:
+    if is_service_link(raw):
+        return 0  # `settings.load` says what this is, once for all such names
+    if not re.fullmatch(r"[0-9]{1,5}", raw) or int(raw) > 65535:
+        raise ValueError(f"{raw!r} is no port; give a number from 1 to 65535 (0 takes any free one)")
+    return int(raw)
+
+
+def public_url(raw: str) -> str | None:
+    if not raw:
+        return None
+    parts = urlsplit(raw)
+    is_plain = not (parts.query or parts.fragment or parts.username or parts.password) and parts.path in ("", "/")
+    if parts.scheme not in ("https", "http") or not parts.hostname or not is_plain:
+        raise ValueError("give the address clients use, such as https://notes.example.org, without a path")
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def words(raw: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in raw.split(",") if word.strip())
+
+
+def toolsets(raw: str) -> tuple[str, ...]:
+    named = words(raw)
+    for word in named:
+        if word not in TOOLSETS:
+            near = difflib.get_close_matches(word, TOOLSETS, n=1, cutoff=0)
+            raise ValueError(f"there is no toolset {word!r}: did you mean {near[0]}? There are: {', '.join(TOOLSETS)}")
+    return named
+
+
+def secrets(raw: str) -> tuple[str, ...]:
+    found = words(raw)
+    if len(found) > 2:
+        raise ValueError("give one secret, or two separated by a comma while changing from one to the other")
+    if any(not re.fullmatch(rf"[!-~]{{{MIN_ORIGIN_SECRET_CHARS},}}", secret) for secret in found):
+        raise ValueError(
+            f"use at least {MIN_ORIGIN_SECRET_CHARS} random ASCII characters without blanks, for example from: openssl rand -hex 32"
+        )
+    return found
+
+
+def flag(raw: str) -> bool:
+    word = raw.strip().lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError(f"{raw!r} is neither yes nor no; give 1 or 0")
+
+
+def duration(raw: str) -> float:
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|m|h|d)?\s*", raw)
+    if not match:
+        raise ValueError(
+            f"{raw!r} is no length of time; give seconds, or one such as 90s, 30m or 2h (0 switches it off)"
+        )
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[match[2] or "s"]
+
+
+def size(raw: str) -> int:
+    match = re.fullmatch(r"\s*([0-9]+)\s*(KB|MB|GB|K|M|G)?\s*", raw, re.IGNORECASE)
+    if not match:
+        raise ValueError(f"{raw!r} is no size; give bytes, or one such as 95MB")
+    return int(match[1]) * {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3}[(match[2] or "")[:1].upper()]
+
+
+def author(raw: str) -> str:
+    if not re.fullmatch(r"[^<>\n\0]+ <[^<>\n\0]*>", raw):
+        raise ValueError(f"{raw!r} is no author; give a name and an address, such as Ada <ada@example.org>")
+    return raw
+
+
+def message(raw: str) -> str:
+    if not raw.strip() or "\n" in raw:
+        raise ValueError("the message must be one line, and not blank")
+    unknown = set(re.findall(r"{([^}]*)}", raw)) - {"summary", "reason", "time", "host"}
+    if unknown:
+        raise ValueError("only {summary}, {reason}, {time} and {host} are filled in; leave other braces out")
+    return raw
+
+
+def history_dir(raw: str) -> str:
+    if raw not in ("", ".git") and not Path(raw).is_absolute():
+        raise ValueError(
+            f"{raw!r} is none of: empty (history in the state folder), .git (the vault's own), an absolute path"
+        )
+    return raw
+
+
+def one_of(*known: str) -> Callable[[str], str]:
+    def parse(raw: str) -> str:
+        if raw.lower() not in known:
+            raise ValueError(f"{raw!r} is not known; give one of: {', '.join(known)}")
+        return raw.lower()
+
+    return parse
+
+
+def zone(raw: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(raw.removeprefix(":"))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(
+            f"{raw!r} is no zone of the tz database; give one such as Europe/Berlin (and see that tzdata is installed)"
+        ) from None
+
+
+def is_service_link(raw: str) -> bool:
+    """Whether this is what Kubernetes sets NAME_PORT to for a service."""
+    return raw.startswith(("tcp://", "udp://", "sctp://"))

@@ -1,0 +1,79 @@
+"""Every setting, in one table: name, kind, default, whether it is a secret, and one line of words.
+
+`docs/reference/settings.md` and `container/strongroom.env.example` are made from this table, and a test compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from service.settings import kinds
+
+Value = str | int | float | bool | Path | ZoneInfo | tuple[str, ...] | None
+"""What a setting can hold once it is read."""
+
+PREFIX: Final = "STRONGROOM_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row. `parse` raises ValueError with the sentence to show; `field` is its name in `Settings`."""
+
+    name: str
+    field: str
+    kind: str
+    default: str
+    doc: str
+    parse: Callable[[str], Value]
+    is_secret: bool = False
+
+
+# fmt: off
+TABLE: Final[Sequence[Setting]] = (
+    Setting("STRONGROOM_VAULT", "vault", "path", "/vault",
+            "The folder of notes.", kinds.path),
+    Setting("STRONGROOM_STATE", "state", "path", "/state",
+            "Where tokens, history and locks live; never inside the vault.", kinds.path),
+    Setting("STRONGROOM_HOST", "host", "address", "127.0.0.1",
+            "Address to listen on; the image sets 0.0.0.0.", kinds.host),
+    Setting("STRONGROOM_PORT", "port", "port", "8484",
+            "Port to listen on.", kinds.port),
+    Setting("STRONGROOM_PUBLIC_URL", "public_url", "URL", "",
+            "The address clients use when it is not this machine's own.", kinds.public_url),
+    Setting("STRONGROOM_ALLOWED_HOSTS", "allowed_hosts", "list", "",
+            "More names (host or host:port) by which clients may call.", kinds.words),
+    Setting("STRONGROOM_ORIGIN_SECRET", "origin_secrets", "secret", "",
+            "When set, requests without this x-origin-secret header get an empty 404; "
+            "two values, separated by a comma, while changing it.", kinds.secrets, is_secret=True),
+    Setting("STRONGROOM_TOOLSETS", "toolsets", "list", ",".join(kinds.TOOLSETS),
+            "Which groups of tools are offered.", kinds.toolsets),
+    Setting("STRONGROOM_DISABLED_TOOLS", "disabled_tools", "list", "",
+            "Single tools to leave out.", kinds.words),
+    Setting("STRONGROOM_READ_ONLY", "is_read_only", "flag", "0",
+            "Hide and refuse every tool that writes.", kinds.flag),
+    Setting("STRONGROOM_COMMIT_EVERY", "commit_every_s", "duration", "30m",
+            "How often whatever changed is committed; 0 never.", kinds.duration),
+    Setting("STRONGROOM_COMMIT_QUIET", "commit_quiet_s", "duration", "60s",
+            "Tool writes are committed after this long without one.", kinds.duration),
+    Setting("STRONGROOM_COMMIT_MAX_WAIT", "commit_max_wait_s", "duration", "5m",
+            "Tool writes wait for quiet no longer than this.", kinds.duration),
+    Setting("STRONGROOM_COMMIT_MESSAGE", "commit_message", "text", "vault: {summary}",
+            "First line of a commit; {summary}, {reason}, {time} and {host} are filled in.", kinds.message),
+    Setting("STRONGROOM_AUTHOR", "author", "author", "Strongroom <strongroom@localhost>",
+            "Author and committer of commits.", kinds.author),
+    Setting("STRONGROOM_HISTORY_DIR", "history_dir", "folder", "",
+            "Git directory: empty for the state folder's own, .git for the vault's.", kinds.history_dir),
+    Setting("STRONGROOM_MAX_FILE_SIZE", "max_file_bytes", "size", "95MB",
+            "Larger files get no history and are reported.", kinds.size),
+    Setting("STRONGROOM_LOG_LEVEL", "log_level", "word", "info",
+            "debug, info, warning or error.", kinds.one_of("debug", "info", "warning", "error")),
+    Setting("STRONGROOM_LOG_FORMAT", "log_format", "word", "auto",
+            "json, console, or auto (console on a terminal).", kinds.one_of("auto", "json", "console")),
+    Setting("TZ", "zone", "zone", "UTC",
+            "Zone of the owner's days: daily notes, times in history.", kinds.zone),
+)
+# fmt: on
