@@ -1,7 +1,7 @@
 """Every command: its name, the module that holds it, and one line of help.
 
-A module of a command exposes `command`, a click command. It is imported when it is called, not before, so that
-`strongroom --help` and a health check cost no more than click itself.
+A module of a command exposes `command`, a click command, which returns its exit code (None is 0). It is imported when it is
+called, not before, so that `strongroom --help` costs no more than click itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TABLE: Final[Sequence[Row]] = (
     Row("backup", "ops.backup", "Write vault, history and state into one verified archive."),
     Row("restore-backup", "ops.restore_backup", "Unpack such an archive into an empty vault and state."),
     Row("settings", "ops.settings", "Show the settings in use, secrets left out."),
-    Row("health", "ops.health", "Ask the server on this machine whether it is ready."),
+    Row("health", "ops.health_command", "Ask the server on this machine whether it is ready."),
 )
 
 
