@@ -4,8 +4,8 @@
       NotFound        NoteNotFound, RevisionNotFound, GrantNotFound, ...        look elsewhere
       Refused         PathRefused, TooLarge, NotText, NoMatch, ...              ask differently
       Conflict        NoteExists, NoteChanged, PathAmbiguous, MatchAmbiguous    read again, then retry
-      Unavailable     Busy, Closing, NoSpace, VaultMissing, HistoryHeld         wait and retry
-      Misconfigured   BadSettings, BadMount                                     a person must act
+      Unavailable     Busy, Closing, NoSpace, DiskFault, VaultMissing, …        wait and retry
+      Misconfigured   BadSettings, BadMount, VaultDenied                        a person must act
 
 `code` is the name a model or a script sees (the list is in docs/reference/tools.md); `str(error)` is one sentence
 with a way out. Neither ever holds note text, a token or a path outside the vault.
@@ -121,9 +121,12 @@ class Conflict(AppError):
 class NoteExists(Conflict):
     code = "ALREADY_EXISTS"
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, twin: str = "") -> None:
+        """`twin` is an existing name that differs only in letter case or encoding."""
         super().__init__(
-            f"{path!r} exists already and is not overwritten; edit or append to it, or choose another name."
+            f"{path!r} and the existing {twin!r} are one name to many devices; use that one, or choose another."
+            if twin
+            else f"{path!r} exists already and is not overwritten; edit or append to it, or choose another name."
         )
 
 
@@ -179,6 +182,15 @@ class VaultMissing(Unavailable):
     """The vault is not there, or suddenly empty: more likely a lost mount than a deletion."""
 
 
+class DiskFault(Unavailable):
+    """The disk reported an error (EIO). The write is not repeated: the kernel may have dropped what it could not keep."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"the disk reported an error at {path!r}; what was there before stays. Look at the disk, then retry."
+        )
+
+
 class HistoryHeld(Unavailable):
     """History will not be written until the owner decides (deletion guard, damaged store, foreign lock)."""
 
@@ -188,6 +200,15 @@ class HistoryHeld(Unavailable):
 
 class Misconfigured(AppError):
     code = "MISCONFIGURED"
+
+
+class VaultDenied(Misconfigured):
+    """The file system refuses (read-only, or not ours); the sentence names who we are, the owner and the mode."""
+
+    code = "READ_ONLY"
+
+    def __init__(self, path: str, why: str, way_out: str) -> None:
+        super().__init__(f"{path!r} is out of reach: {why}; {way_out}.")
 
 
 class BadMount(Misconfigured):

@@ -188,6 +188,11 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or plain in _NEVER or plain in ("git~1", "")
 
 
+def is_visible(name: str) -> bool:
+    """Whether a name that the disk listed can be named in a path, and so may be shown."""
+    return not (is_hidden(name) or "\\" in name or has_invisible(name))
+
+
 def has_invisible(text: str) -> bool:
     """Whether `text` holds a control, surrogate, bidi, filler or tag character (joiners and emoji style are no such).
 

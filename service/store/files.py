@@ -1,192 +1,161 @@
-"""The vault's files: read, walk, create, replace, trash. Every door takes a `VaultPath` and nothing else.
+"""The vault's files: read, walk, create, replace, move, trash. Every door takes a `VaultPath` and nothing else.
 
-A reader sees the old note or the new one. No write goes without a look at what it replaces: `replace` and `trash` take the
-bytes they were decided on and refuse with `NoteChanged` when the disk holds others. `permit` is called at the last moment
-before a change becomes visible; when it raises, nothing has changed.
+A reader sees the old note or the new one. No write goes without a look at what it replaces: `replace`, `move`, `trash`
+and `remove` take what they were decided on and refuse with `NoteChanged` when the disk holds something else; what other
+programs write is never lost. `permit` is called at the last moment before a change becomes visible; when it raises,
+nothing has changed. Once a change is visible, an error is no failure any more: it is the `caution` of the answer.
+
+Whoever changes files holds the writer lock. How it is done: docs/explanation/writes.md.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import os
 import secrets
-import stat
 import time
-import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from service.errors import NoSpace, NoteChanged, NoteExists, NoteNotFound, PathAmbiguous, PathRefused, TooLarge
+from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
+from service.store import capabilities, exchange, faults, leftovers, listing, moving, names, placing, reading, staging
+from service.store.capabilities import Capabilities
+from service.store.folders import mode_for_new_file, with_parents
+from service.store.guardlinks import GuardLinks
+from service.store.leftovers import Swept
+from service.store.listing import Entry
+from service.store.reading import VERSION_CHARS, FileContent, version_of
 from service.store.root import Root
+from service.store.staging import Dress, Permit
+from service.store.syscalls import Folder, Kernel
 
-VERSION_CHARS: Final = 12
-_READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_NEW_FILE_MODE: Final = 0o644
-
-Permit = Callable[[], None]
-"""Called just before a change becomes visible; raises when it may not."""
-
-
-def version_of(data: bytes) -> str:
-    """The version of a note: the first 12 hex digits of SHA-256 over its raw bytes."""
-    return hashlib.sha256(data).hexdigest()[:VERSION_CHARS]
-
-
-@dataclass(frozen=True, slots=True)
-class FileContent:
-    """A file as it was read: `path` is spelled as on disk, `mtime_ns` is nanoseconds since 1970."""
-
-    path: VaultPath
-    data: bytes
-    mode: int
-    mtime_ns: int
-
-    @property
-    def version(self) -> str:
-        return version_of(self.data)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file seen while walking. Times are nanoseconds since 1970, sizes bytes."""
-
-    path: VaultPath
-    size_bytes: int
-    mtime_ns: int
+__all__ = ["VERSION_CHARS", "Entry", "FileContent", "Permit", "VaultFiles", "version_of"]
 
 
 class VaultFiles:
-    """The files below one root. Threads may share it; whoever changes files holds the writer lock."""
+    """The files below one root. Threads may share it; whoever changes files holds the writer lock.
 
-    def __init__(self, root: Root) -> None:
+    All methods raise VaultMissing when the vault is not there, and VaultDenied, NoSpace or DiskFault as the disk has it.
+    """
+
+    def __init__(self, root: Root, kernel: Kernel | None = None) -> None:
         self.root = root
+        self._kernel = kernel or Kernel()
+        self._guards = GuardLinks()
+
+    def close(self) -> None:
+        """Judge the guard links that still wait. The root stays open: it belongs to who made it."""
+        self._guards.settle()
+
+    # -- looking --
 
     def locate(self, path: VaultPath) -> VaultPath:
         """`path` as the disk spells it: the exact name, else the one that is equal under NFC, else without outer blanks.
 
         Raises:
-            NoteNotFound: nothing answers to it.
+            NoteNotFound: nothing answers to it; names up to three that look alike.
             PathAmbiguous: two names do.
         """
+        self.root.check()
         found = ROOT
         for part in path.parts:
-            found = found.child(self._spelled(found, part, path))
+            try:
+                with self.root.folder(found) as folder, faults.spoken(str(path), folder):
+                    name = names.spelled(folder, part)
+            except names.TwoNamesError as error:
+                raise PathAmbiguous(str(path)) from error
+            if name is None:
+                raise self._not_found(path)
+            found = found.child(name)
         return found
 
     def read(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
-        """Read one regular file whole.
+        """Read one regular file whole, as one version of it.
 
         Raises:
             NoteNotFound, PathAmbiguous: as `locate`.
             PathRefused: OUTSIDE_VAULT for a symbolic link, NOT_A_FILE for a folder, FIFO, socket or device.
             TooLarge: more than `max_bytes`.
+            Busy: it did not hold still while it was read.
         """
-        path = self.locate(path)
+        return self.read_tracked(self.locate(path), max_bytes)
+
+    def read_tracked(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
+        """As `read`, for a path exactly as it is named."""
+        self.root.check()
         with self.root.folder(path.parent) as folder:
-            return _read_at(folder, path, max_bytes)
+            return reading.read_at(folder, path, max_bytes)
 
     def walk(self, folder: VaultPath = ROOT, suffixes: tuple[str, ...] = paths.SEARCHED_SUFFIXES) -> Iterator[Entry]:
         """Every visible file with one of `suffixes` at or below `folder`, in no promised order.
 
         Hidden names and symbolic links are never listed; a folder that cannot be read is passed over.
-        """
-        pending = [self.locate(folder)]
-        while pending:
-            here = pending.pop()
-            for name, entry in self._scan(here):
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(here.child(name))
-                elif entry.is_file(follow_symlinks=False) and name.lower().endswith(suffixes):
-                    try:
-                        seen = entry.stat(follow_symlinks=False)
-                    except OSError:
-                        continue  # gone meanwhile
-                    yield Entry(here.child(name), seen.st_size, seen.st_mtime_ns)
-
-    def folders(self) -> Iterator[VaultPath]:
-        """Every visible folder, the root first."""
-        pending = [ROOT]
-        while pending:
-            here = pending.pop()
-            yield here
-            pending += [here.child(name) for name, entry in self._scan(here) if entry.is_dir(follow_symlinks=False)]
-
-    def create(self, path: VaultPath, data: bytes, permit: Permit, mode: int = _NEW_FILE_MODE) -> FileContent:
-        """Make a new file, and its folders; never overwrites.
 
         Raises:
-            NoteExists: the name is taken, also by another spelling of the same letters.
-            NoSpace: the disk is full; nothing was changed.
+            NoteNotFound, PathAmbiguous: as `locate`, before the first file.
+            PathRefused: NOT_A_FILE when `folder` is a file, OUTSIDE_VAULT when it is a link.
         """
-        path = self._make_folders(path)
-        with self.root.folder(path.parent) as folder:
-            if _twin(folder, path.name):
-                raise NoteExists(str(path))
-            temporary = _write_temporary(folder, data, mode)
-            try:
-                permit()
-                os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-            except FileExistsError as error:
-                raise NoteExists(str(path)) from error
-            finally:
-                os.unlink(temporary, dir_fd=folder)
-            _sync_folder(folder)
-            return _read_at(folder, path, limits.MAX_NOTE_BYTES)
+        return listing.walk(self.root, self._open_once(folder), suffixes)
+
+    def folders(self, folder: VaultPath = ROOT) -> Iterator[VaultPath]:
+        """Every visible folder at or below `folder`, that one first."""
+        return listing.folders(self.root, self._open_once(folder))
+
+    # -- changing --
+
+    def create(self, path: VaultPath, data: bytes, permit: Permit, mode: int | None = None) -> FileContent:
+        """Make a new file, and its folders; never overwrites. The mode is the folder's unless one is given.
+
+        Raises:
+            NoteExists: the name is taken, also by another spelling or case of the same letters.
+        """
+        return self._create(path, data, permit, mode, literal=False)
 
     def replace(self, old: FileContent, data: bytes, permit: Permit, mode: int | None = None) -> FileContent:
-        """Put `data` in the place of `old`, keeping the file's mode unless another is given.
+        """Put `data` in the place of `old`, keeping mode, owner and attributes unless a mode is given.
 
         Raises:
             NoteChanged: the disk no longer holds `old.data`.
-            NoSpace: the disk is full; nothing was changed.
+            Busy: another program keeps the file open for writing.
         """
-        with self.root.folder(old.path.parent) as folder:
-            temporary = _write_temporary(folder, data, old.mode if mode is None else mode)
-            try:
-                found = _read_at(folder, old.path, limits.MAX_NOTE_BYTES)
-                if found.data != old.data:
-                    raise NoteChanged(str(old.path), old.version, found.version)
-                permit()
-                os.rename(temporary, old.path.name, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
-                os.unlink(temporary, dir_fd=folder)
-                raise
-            _sync_folder(folder)
-            return _read_at(folder, old.path, limits.MAX_NOTE_BYTES)
+        self.root.check()
+        with self._at(old.path) as folder:
+            return exchange.replace(folder, self._guards, old, data, permit, mode=mode)
 
     def move(self, old: FileContent, to: VaultPath, permit: Permit) -> FileContent:
         """Give a file another name, making the folders on the way; never overwrites.
 
         Raises:
             NoteChanged: the disk no longer holds `old.data`.
-            NoteExists: the name is taken, also by another spelling of the same letters.
+            NoteExists: the name is taken, also by another spelling or case of the same letters, save the file's own.
         """
-        to = self._make_folders(to)
-        with self.root.folder(old.path.parent) as source, self.root.folder(to.parent) as target:
-            if any(
-                (to.parent, twin) != (old.path.parent, old.path.name)
-                for twin in _names_equal_under_nfc(target, to.name)
-            ):
-                raise NoteExists(str(to))
-            found = _read_at(source, old.path, limits.MAX_NOTE_BYTES)
-            if found.data != old.data:
-                raise NoteChanged(str(old.path), old.version, found.version)
-            permit()
+        return self._move(old, to, permit, literal=False)
+
+    def move_folder(self, folder: VaultPath, to: VaultPath, permit: Permit) -> VaultPath:
+        """Give a folder another name, making the folders above it; never overwrites. Returns where it is.
+
+        Raises:
+            NoteNotFound: it is not there.
+            NoteExists: the name is taken, as in `move`.
+            BadArgument: the new place lies inside the folder itself.
+        """
+        source = self._open_once(folder)
+        if not source.parts or to.is_inside(source):
+            raise BadArgument("a folder cannot be moved into itself; choose another place.")
+        with (
+            with_parents(self._kernel, self.root, to, permit, literal=False) as there,
+            self._at(source) as old_parent,
+            self._at(there) as new_parent,
+        ):
+            self._refuse_twin(new_parent, there, source)
             try:
-                os.link(old.path.name, to.name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+                moving.move_folder(old_parent, source.name, new_parent, there.name, permit)
             except FileExistsError as error:
-                raise NoteExists(str(to)) from error
-            os.unlink(old.path.name, dir_fd=source)
-            _sync_folder(target)
-            _sync_folder(source)
-        return FileContent(to, old.data, old.mode, old.mtime_ns)
+                raise NoteExists(str(there)) from error
+        return there
 
     def trash(self, old: FileContent, permit: Permit) -> VaultPath:
-        """Move a file into `.trash/`, keeping its folders; a taken name gets a time stamp. Returns where it went.
+        """Move a file into `.trash/`, keeping its folders; a taken name gets a time stamp (UTC). Returns where it went.
 
         Raises:
             NoteChanged: the disk no longer holds `old.data`.
@@ -195,16 +164,18 @@ class VaultFiles:
         for part in old.path.parts:
             there = there.child(part)
         try:
-            return self.move(old, there, permit).path
+            return self._move(old, there, permit, literal=True).path
         except NoteExists:
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-" + secrets.token_hex(2)
-            suffix = there.name[len(there.stem) :]
-            return self.move(old, there.parent.child(f"{there.stem} {stamp}{suffix}"), permit).path
+            name = placing.marked(there.name, f" {stamp}")
+            return self._move(old, there.parent.child(name), permit, literal=True).path
+
+    # -- restoring: paths exactly as history names them --
 
     def put(
         self, path: VaultPath, data: bytes, mode: int, permit: Permit, expected: FileContent | None = None
     ) -> FileContent:
-        """Write any tracked path exactly as named (no look at other spellings), making its folders: for restoring.
+        """Write any tracked path exactly as named (no look at other spellings), making its folders.
 
         Args:
             expected: what `read_tracked` found there, or None when nothing may be there.
@@ -212,12 +183,9 @@ class VaultFiles:
         Raises:
             NoteChanged, NoteExists: the disk holds something else.
         """
-        return self.create(path, data, permit, mode) if expected is None else self.replace(expected, data, permit, mode)
-
-    def read_tracked(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
-        """As `read`, for a path exactly as it is named."""
-        with self.root.folder(path.parent) as folder:
-            return _read_at(folder, path, max_bytes)
+        if expected is None:
+            return self._create(path, data, permit, mode, literal=True)
+        return self.replace(expected, data, permit, mode)
 
     def remove(self, old: FileContent, permit: Permit) -> None:
         """Remove a file for good, if it still holds `old.data`: for restoring to a time when it was not there.
@@ -225,116 +193,74 @@ class VaultFiles:
         Raises:
             NoteChanged: the disk no longer holds `old.data`.
         """
-        with self.root.folder(old.path.parent) as folder:
-            found = _read_at(folder, old.path, limits.MAX_NOTE_BYTES)
-            if found.data != old.data:
-                raise NoteChanged(str(old.path), old.version, found.version)
-            permit()
-            os.unlink(old.path.name, dir_fd=folder)
-            _sync_folder(folder)
+        self.root.check()
+        with self._at(old.path) as folder:
+            moving.remove(folder, old, permit)
 
-    def _spelled(self, folder: VaultPath, name: str, asked: VaultPath) -> str:
-        with self.root.folder(folder) as descriptor:
-            for candidate in (name, name.strip()):
+    # -- caring --
+
+    def sweep(self) -> Swept:
+        """Clear away what a kill left behind; at start, under the writer lock."""
+        self.root.check()
+        return leftovers.sweep(self._kernel, self.root)
+
+    def leftovers(self) -> Iterator[VaultPath]:
+        """Temporary files of ours that lie in the vault, for doctor."""
+        return leftovers.find(self.root)
+
+    def capabilities(self) -> Capabilities:
+        """What the vault's file system can do; writes and removes small hidden files."""
+        self.root.check()
+        with faults.spoken("."):
+            return capabilities.probe(self._kernel, self.root)
+
+    def _create(self, path: VaultPath, data: bytes, permit: Permit, mode: int | None, *, literal: bool) -> FileContent:
+        self.root.check()
+        with (
+            with_parents(self._kernel, self.root, path, permit, literal=literal) as there,
+            self._at(there) as folder,
+        ):
+            if not literal:
+                self._refuse_twin(folder, there, None)
+            dress = Dress(mode_for_new_file(folder.fd) if mode is None else mode)
+            with staging.staged(folder, data, dress) as new:
                 try:
-                    os.stat(candidate, dir_fd=descriptor, follow_symlinks=False)
-                except OSError:
-                    continue
-                return candidate
-            twins = _names_equal_under_nfc(descriptor, name)
-        if len(twins) > 1:
-            raise PathAmbiguous(str(asked))
-        if not twins:
-            raise NoteNotFound(str(asked))
-        return twins[0]
+                    new.publish(there.name, permit)
+                except FileExistsError as error:
+                    raise NoteExists(str(there)) from error
+                return new.content(there, exchange.confirm(folder))
 
-    def _scan(self, folder: VaultPath) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        descriptor = self.root.open_folder(folder)
-        try:
-            readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
-        except OSError:
-            return
-        finally:
-            os.close(descriptor)
-        try:
-            with os.scandir(readable) as entries:
-                for entry in entries:
-                    if not paths.is_hidden(entry.name) and not paths.has_invisible(entry.name):
-                        yield entry.name, entry
-        finally:
-            os.close(readable)
-
-    def _make_folders(self, path: VaultPath) -> VaultPath:
-        here = ROOT
-        for part in path.parts[:-1]:
+    def _move(self, old: FileContent, to: VaultPath, permit: Permit, *, literal: bool) -> FileContent:
+        self.root.check()
+        with (
+            with_parents(self._kernel, self.root, to, permit, literal=literal) as there,
+            self._at(old.path) as source,
+            self._at(there) as target,
+        ):
+            if not literal:
+                self._refuse_twin(target, there, old.path)
             try:
-                here = here.child(self._spelled(here, part, path))
-            except NoteNotFound:
-                with self.root.folder(here) as descriptor:
-                    os.mkdir(part, dir_fd=descriptor)
-                    _sync_folder(descriptor)
-                here = here.child(part)
-        return here.child(path.name)
+                return moving.move(source, old, target, there, permit)
+            except FileExistsError as error:
+                raise NoteExists(str(there)) from error
 
+    @contextmanager
+    def _at(self, path: VaultPath) -> Iterator[Folder]:
+        """The open folder that `path` lies in; what the disk says inside is said in our words."""
+        with self.root.folder(path.parent) as descriptor, faults.spoken(str(path), descriptor):
+            yield Folder(self._kernel, descriptor)
 
-def _read_at(folder: int, path: VaultPath, max_bytes: int) -> FileContent:
-    try:
-        descriptor = os.open(path.name, _READ_FLAGS, dir_fd=folder)
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            raise NoteNotFound(str(path)) from error
-        if error.errno == errno.ELOOP:
-            raise PathRefused(
-                "OUTSIDE_VAULT", "that path is a symbolic link, which is not followed; use the real path."
-            ) from error
-        if error.errno in (errno.ENXIO, errno.ENODEV):
-            raise PathRefused("NOT_A_FILE", f"{str(path)!r} is not a regular file.") from error
-        raise
-    with os.fdopen(descriptor, "rb") as file:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise PathRefused("NOT_A_FILE", f"{str(path)!r} is not a regular file.")
-        if before.st_size > max_bytes:
-            raise TooLarge(repr(str(path)), before.st_size, max_bytes)
-        data = file.read(max_bytes + 1)
-        if len(data) > max_bytes:
-            raise TooLarge(repr(str(path)), len(data), max_bytes)
-        return FileContent(path, data, stat.S_IMODE(before.st_mode), before.st_mtime_ns)
+    def _refuse_twin(self, folder: Folder, path: VaultPath, moved: VaultPath | None) -> None:
+        twin = names.twin(folder.fd, path.name)
+        if twin is not None and path.parent.child(twin) != moved:
+            raise NoteExists(str(path), str(path.parent.child(twin)))
 
+    def _open_once(self, folder: VaultPath) -> VaultPath:
+        located = self.locate(folder)
+        with self.root.folder(located):
+            return located
 
-def _write_temporary(folder: int, data: bytes, mode: int) -> str:
-    name = f".syncthing.strongroom-{secrets.token_hex(8)}.tmp"
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
-    except OSError as error:
-        os.unlink(name, dir_fd=folder)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise NoSpace("vault") from error
-        raise
-    return name
-
-
-def _sync_folder(folder: int) -> None:
-    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _twin(folder: int, name: str) -> bool:
-    return any(twin != name for twin in _names_equal_under_nfc(folder, name))
-
-
-def _names_equal_under_nfc(folder: int, name: str) -> list[str]:
-    wanted = unicodedata.normalize("NFC", name)
-    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        return [found for found in os.listdir(descriptor) if unicodedata.normalize("NFC", found) == wanted]
-    finally:
-        os.close(descriptor)
+    def _not_found(self, path: VaultPath) -> NoteNotFound:
+        return NoteNotFound(
+            str(path), names.nearest(str(path), (str(found) for found in listing.everything(self.root)))
+        )

@@ -3,22 +3,29 @@
 Names are resolved by the kernel relative to that descriptor: openat2 with BENEATH, NO_MAGICLINKS and NO_SYMLINKS
 (Linux 5.6), or, where it is missing or a seccomp profile forbids it (ENOSYS, EPERM), a walk of one `O_NOFOLLOW` openat
 per component. Nothing is checked first and used later, so a name swapped in between leads nowhere.
+
+A mount can be lost or made again while we run. `check` notices: as long as nothing is at the path, or an empty folder
+is where another one was (the place where the mount was), the vault is missing; once a folder with something in it is
+there again, the descriptor is pointed at it and work goes on. An owner who really put a new, empty vault in the place
+of the old restarts the service.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
+import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from service.errors import NoteNotFound, PathRefused, VaultMissing
+from service.errors import AppError, NoteNotFound, PathRefused, VaultMissing
 from service.guards.paths import VaultPath
+from service.store import faults
+from service.store.syscalls import NO_SUCH_CALL, OpenHow, openat2
 
-_SYS_OPENAT2: Final = 437  # the same number on x86-64 and arm64
 _RESOLVE_NO_MAGICLINKS: Final = 0x02
 _RESOLVE_NO_SYMLINKS: Final = 0x04
 _RESOLVE_BENEATH: Final = 0x08
@@ -27,12 +34,12 @@ _FOLDER_FLAGS: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MAX_RACES: Final = 64  # EAGAIN means a rename ran meanwhile; more than this many in a row is an attack, not luck
 
 
-class _OpenHow(ctypes.Structure):
-    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
-
-
 class Root:
-    """The open root of the vault. `path` is for people and for doctor; it is never handed to the kernel again.
+    """The open root of the vault. `path` is asked only whether the vault is still there; files are reached by `fd`.
+
+    Args:
+        path: the vault's folder; a symbolic link is followed once, here.
+        use_openat2: None asks the kernel.
 
     Raises:
         VaultMissing: when the folder is not there.
@@ -40,6 +47,7 @@ class Root:
 
     def __init__(self, path: Path, *, use_openat2: bool | None = None) -> None:
         self.path = path
+        self._reopening = threading.Lock()
         try:
             self.fd = os.open(path, _FOLDER_FLAGS)
         except OSError as error:
@@ -51,6 +59,27 @@ class Root:
     def close(self) -> None:
         """Give the descriptor back; the root is of no use afterwards."""
         os.close(self.fd)
+
+    def is_same(self) -> bool:
+        """Whether the path still leads to the folder that we hold. Two system calls."""
+        try:
+            there = os.stat(self.path)
+        except OSError:
+            return False
+        held = os.fstat(self.fd)
+        return (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino) and held.st_nlink > 0
+
+    def check(self) -> None:
+        """Make sure that the vault is still there, and follow it when it was mounted again.
+
+        Raises:
+            VaultMissing: nothing is there, or an empty folder that is not the one we opened.
+        """
+        if self.is_same():
+            return
+        with self._reopening:
+            if not self.is_same():
+                self._reopen()
 
     @contextmanager
     def folder(self, path: VaultPath) -> Iterator[int]:
@@ -76,11 +105,11 @@ class Root:
             raise _in_our_words(error, path) from error
 
     def _openat2(self, path: VaultPath) -> int:
-        how = _OpenHow(flags=_FOLDER_FLAGS, mode=0, resolve=_RESOLVE)
+        how = OpenHow(flags=_FOLDER_FLAGS, mode=0, resolve=_RESOLVE)
         name = os.fsencode(str(path))
         for _ in range(_MAX_RACES):
             try:
-                return _openat2(self.fd, name, how)
+                return openat2(self.fd, name, how)
             except OSError as error:
                 if error.errno != errno.EAGAIN:
                     raise
@@ -91,43 +120,52 @@ class Root:
         for part in path.parts:
             parent = descriptor
             try:
-                descriptor = os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=parent)
+                descriptor = _step(parent, part)
             finally:
                 os.close(parent)
         return descriptor
 
+    def _reopen(self) -> None:
+        try:
+            found = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise VaultMissing("the vault is not there: its folder is gone. Mount it again, or restart.") from error
+        try:
+            if not os.listdir(found):
+                raise VaultMissing(
+                    "the vault is not there: another, empty folder is in its place, most likely because a mount was "
+                    "lost. Mount it again; if the vault is really empty now, restart."
+                )
+            held = os.open(".", _FOLDER_FLAGS, dir_fd=found)
+        finally:
+            os.close(found)
+        os.dup2(held, self.fd, inheritable=False)  # at once, so that nobody ever sees a closed root
+        os.close(held)
 
-def _openat2(dir_fd: int, name: bytes, how: _OpenHow) -> int:
-    if b"\0" in name:
-        raise OSError(errno.EINVAL, "NUL in a name")
-    descriptor: int = _libc().syscall(
-        ctypes.c_long(_SYS_OPENAT2),
-        ctypes.c_int(dir_fd),
-        ctypes.c_char_p(name),
-        ctypes.byref(how),
-        ctypes.c_size_t(ctypes.sizeof(how)),
-    )
-    if descriptor < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return descriptor
 
-
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+def _step(parent: int, part: str) -> int:
+    try:
+        return os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=parent)
+    except NotADirectoryError:
+        # O_NOFOLLOW with O_DIRECTORY gives ENOTDIR for a link as well; only the sentence depends on which it is.
+        if stat.S_ISLNK(os.stat(part, dir_fd=parent, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+        raise
+    except ValueError as error:  # NUL, which no `VaultPath` from a guard holds
+        raise OSError(errno.EINVAL, "NUL in a name") from error
 
 
 def _openat2_works(root_fd: int) -> bool:
     try:
-        os.close(_openat2(root_fd, b".", _OpenHow(flags=_FOLDER_FLAGS, mode=0, resolve=_RESOLVE)))
+        os.close(openat2(root_fd, b".", OpenHow(flags=_FOLDER_FLAGS, mode=0, resolve=_RESOLVE)))
     except OSError as error:
-        if error.errno in (errno.ENOSYS, errno.EPERM, errno.E2BIG, errno.EINVAL):
+        if error.errno in NO_SUCH_CALL:
             return False
         raise
     return True
 
 
-def _in_our_words(error: OSError, path: VaultPath) -> Exception:
+def _in_our_words(error: OSError, path: VaultPath) -> AppError | OSError:
     if error.errno in (errno.ELOOP, errno.EXDEV):
         return PathRefused(
             "OUTSIDE_VAULT", "that path goes through a symbolic link, which is not followed; use the real path."
@@ -136,6 +174,4 @@ def _in_our_words(error: OSError, path: VaultPath) -> Exception:
         return PathRefused("NOT_A_FILE", f"a part of {str(path)!r} is no folder.")
     if error.errno == errno.ENOENT:
         return NoteNotFound(str(path))
-    if error.errno == errno.ENAMETOOLONG:
-        return PathRefused("INVALID_PATH", "the path is too long for this file system.")
-    return error
+    return faults.in_our_words(error, str(path), None) or error

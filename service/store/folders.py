@@ -1,0 +1,93 @@
+"""Make the folders that a new file needs, and take them away again when the file does not come to be."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import Final
+
+from service.errors import NoteExists, PathAmbiguous
+from service.guards.paths import ROOT, VaultPath
+from service.store import names
+from service.store.root import Root
+from service.store.staging import Permit
+from service.store.syscalls import Folder, Kernel
+
+_READ_WRITE: Final = 0o666
+
+
+@contextlib.contextmanager
+def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *, literal: bool) -> Iterator[VaultPath]:
+    """Make the folders above `path` that are missing, with the mode of the one they are made in.
+
+    Args:
+        permit: called before the first is made.
+        literal: take each name as it is; otherwise one that differs only in encoding is used, and one that differs
+            only in case is refused.
+
+    Yields:
+        The path, spelled as on the disk. When the block raises, the folders made for it go again if they are empty.
+
+    Raises:
+        NoteExists: a folder differs only in case.
+        PathAmbiguous: two folders differ only in encoding.
+    """
+    made: list[VaultPath] = []
+    here = ROOT
+    try:
+        for part in path.parts[:-1]:
+            with root.folder(here) as descriptor:
+                found = _literally(descriptor, part) if literal else _spelled(descriptor, here.child(part))
+                if found is None:
+                    if not made:
+                        permit()
+                    if _make(Folder(kernel, descriptor), part):
+                        made.append(here.child(part))
+            here = here.child(found or part)
+        yield here.child(path.name)
+    except BaseException:
+        _unmake(root, made)
+        raise
+
+
+def mode_for_new_file(folder: int) -> int:
+    """A new file may be read and written by whoever may list and change its folder."""
+    return stat.S_IMODE(os.fstat(folder).st_mode) & _READ_WRITE
+
+
+def _literally(folder: int, part: str) -> str | None:
+    return part if names.exists(folder, part) else None
+
+
+def _spelled(folder: int, path: VaultPath) -> str | None:
+    try:
+        found = names.spelled(folder, path.name)
+    except names.TwoNamesError as error:
+        raise PathAmbiguous(str(path)) from error
+    if found is None and (twin := names.twin(folder, path.name)):
+        raise NoteExists(str(path), str(path.parent.child(twin)))
+    return found
+
+
+def _make(folder: Folder, name: str) -> bool:
+    """Make a folder; False when somebody else just did."""
+    try:
+        os.mkdir(name, 0o700, dir_fd=folder.fd)
+    except FileExistsError:
+        return False
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder.fd)
+    try:
+        with contextlib.suppress(PermissionError):  # file systems with one mode for all
+            os.fchmod(descriptor, stat.S_IMODE(os.fstat(folder.fd).st_mode))
+    finally:
+        os.close(descriptor)
+    folder.kernel.sync_folder(folder.fd)
+    return True
+
+
+def _unmake(root: Root, made: list[VaultPath]) -> None:
+    for folder in reversed(made):
+        with contextlib.suppress(Exception), root.folder(folder.parent) as parent:
+            os.rmdir(folder.name, dir_fd=parent)

@@ -1,0 +1,147 @@
+"""Give a file another name, or take it away, when it still is what it was thought to be.
+
+The rename comes first and the look after it: what was renamed can then be judged in peace, and goes back when another
+program had changed it. Nothing that anybody wrote is ever under no name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+
+from service.errors import Busy, NoteChanged
+from service.guards.paths import VaultPath
+from service.store import displaced, names, placing, reading, staging
+from service.store.displaced import Verdict
+from service.store.exchange import confirm
+from service.store.reading import FileContent
+from service.store.staging import Dress, Permit
+from service.store.syscalls import NO_LINKS, NO_SUCH_CALL, Folder
+
+
+def move(source: Folder, old: FileContent, target: Folder, to: VaultPath, permit: Permit) -> FileContent:
+    """Move `old` from one open folder to another; never over a name that is taken.
+
+    Raises:
+        FileExistsError: the name is taken.
+        NoteChanged: the disk did not hold `old.data`, or stopped doing so; the file has its old name.
+    """
+    reading.require(source.fd, old)
+    permit()
+    try:
+        source.kernel.rename_free(source.fd, old.path.name, target.fd, to.name)
+    except FileExistsError:
+        if not (names.are_twins(old.path.name, to.name) and _is_one_file(source, old.path.name, target, to.name)):
+            raise
+        source.kernel.rename(
+            source.fd, old.path.name, target.fd, to.name
+        )  # a file system that ignores case or encoding
+    except FileNotFoundError as error:
+        raise NoteChanged(str(old.path), old.version, reading.NO_VERSION) from error
+    except OSError as error:
+        if error.errno not in NO_SUCH_CALL | {errno.EXDEV}:
+            raise
+        _move_by_copy(source, old, target, to, permit)
+    else:
+        _require_moved(source, old, target, to)
+    caution = confirm(target) or confirm(source)
+    return FileContent(to, old.data, old.mode, old.mtime_ns, caution)
+
+
+def remove(folder: Folder, old: FileContent, permit: Permit) -> str:
+    """Remove `old` for good. Returns a caution, or nothing.
+
+    Raises:
+        NoteChanged, Busy: another program changed it or is writing into it; it stays.
+    """
+    displaced.wait_until_closed(folder, old.path)
+    reading.require(folder.fd, old)
+    aside = staging.aside_name(old.data, old.data)
+    permit()
+    try:
+        folder.kernel.rename(
+            folder.fd, old.path.name, folder.fd, aside
+        )  # replaces nothing: nobody has that random name
+    except FileNotFoundError as error:
+        raise NoteChanged(str(old.path), old.version, reading.NO_VERSION) from error
+    verdict = displaced.drop_if_same(folder, aside, old.data)
+    if verdict in (Verdict.DROPPED, Verdict.LEFT):
+        return confirm(folder)
+    found = reading.version_at(folder.fd, aside)
+    _put_back(folder, aside, old)
+    if verdict is Verdict.HELD_OPEN:
+        raise Busy(repr(str(old.path)), displaced.MAX_WAIT_S)
+    raise NoteChanged(str(old.path), old.version, found)
+
+
+def move_folder(source: Folder, name: str, target: Folder, new_name: str, permit: Permit) -> str:
+    """Move a whole folder; never over a name that is taken. Returns a caution, or nothing.
+
+    Raises:
+        FileExistsError: the name is taken.
+    """
+    permit()
+    try:
+        source.kernel.rename_free(source.fd, name, target.fd, new_name)
+    except OSError as error:
+        if error.errno not in NO_SUCH_CALL:
+            raise
+        if names.exists(target.fd, new_name) is not None:
+            raise FileExistsError(new_name) from error
+        source.kernel.rename(
+            source.fd, name, target.fd, new_name
+        )  # rename(2) replaces an empty folder at most, and never a file
+    return confirm(target) or confirm(source)
+
+
+def _require_moved(source: Folder, old: FileContent, target: Folder, to: VaultPath) -> None:
+    moved = FileContent(to, old.data, old.mode, old.mtime_ns)
+    try:
+        reading.require(target.fd, moved)
+    except NoteChanged as error:
+        with contextlib.suppress(OSError):  # the old name was taken again: then each version keeps the name it has
+            placing.place(target, to.name, source, old.path.name)
+        raise NoteChanged(str(old.path), old.version, error.found) from error
+
+
+def _move_by_copy(source: Folder, old: FileContent, target: Folder, to: VaultPath, permit: Permit) -> None:
+    """No rename that keeps from replacing, or another file system: a second name or a copy first, then the removal."""
+    permit()
+    try:
+        source.kernel.link(source.fd, old.path.name, target.fd, to.name)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        _copy(source, old, target, to, permit)
+    try:
+        remove(source, old, lambda: None)
+    except (NoteChanged, Busy):
+        if _is_one_file(source, old.path.name, target, to.name):
+            target.kernel.unlink(target.fd, to.name)
+        else:
+            displaced.drop_if_same(target, to.name, old.data, wait_s=0)
+        raise
+
+
+def _copy(source: Folder, old: FileContent, target: Folder, to: VaultPath, permit: Permit) -> None:
+    worn = Dress.of_file(source.fd, old.path.name)
+    dress = Dress(worn.mode, worn.uid, worn.gid, worn.attributes, old.mtime_ns)
+    with staging.staged(target, old.data, dress) as new:
+        new.publish(to.name, permit)
+
+
+def _put_back(folder: Folder, aside: str, old: FileContent) -> None:
+    with contextlib.suppress(FileExistsError):
+        if placing.place(folder, aside, folder, old.path.name):
+            return
+        if names.exists(folder.fd, old.path.name) is None:
+            folder.kernel.rename(folder.fd, aside, folder.fd, old.path.name)
+            return
+    mark = f"conflict {reading.version_at(folder.fd, aside)}"
+    placing.keep_copy(folder, aside, old.path.name, mark)
+
+
+def _is_one_file(source: Folder, name: str, target: Folder, new_name: str) -> bool:
+    one, other = names.exists(source.fd, name), names.exists(target.fd, new_name)
+    return one is not None and other is not None and os.path.samestat(one, other)
