@@ -74,7 +74,9 @@ def test_a_folder_of_somebody_else_is_refused_with_owner_mode_and_the_command_th
         "import os, pathlib, sys; from service.store import mounts; "
         f"os.setgid({STRANGER}); os.setuid({STRANGER}); here = pathlib.Path(sys.argv[1]); mounts.{call}"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(open_folder)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(open_folder)], capture_output=True, text=True, check=False
+    )
     told = done.stderr.splitlines()[-1]
     assert "BadMount" in told
     assert f"cannot be used by user {STRANGER}:{STRANGER} (it belongs to 0:0, mode 0755)" in told

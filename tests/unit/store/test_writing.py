@@ -33,7 +33,8 @@ def test_creating_a_note_makes_its_folders_and_returns_what_is_on_disk(any_files
     made = any_files.create(paths.new_note("a/b/Note.md"), b"text\r\n", allow)
     assert texts(vault) == {"a/b/Note.md": b"text\r\n"}
     assert made == any_files.read(paths.note("a/b/Note.md"))
-    assert made.version == version_of(b"text\r\n") and made.caution == ""
+    assert made.version == version_of(b"text\r\n")
+    assert made.caution == ""
 
 
 def test_creating_never_overwrites(any_files: VaultFiles, vault: Path) -> None:
@@ -104,7 +105,8 @@ def test_the_process_umask_does_not_matter(files: VaultFiles, vault: Path) -> No
         made = files.create(at("sub/Note.md"), b"", allow)
     finally:
         os.umask(before)
-    assert made.mode == 0o644 and stat.S_IMODE((vault / "sub").stat().st_mode) == 0o755
+    assert made.mode == 0o644
+    assert stat.S_IMODE((vault / "sub").stat().st_mode) == 0o755
 
 
 def test_replacing_keeps_mode_owner_and_attributes(any_files: VaultFiles, vault: Path) -> None:
@@ -135,7 +137,8 @@ def test_writing_does_not_reach_the_other_name_of_a_hard_link(
     outside.write_bytes(b"one")
     os.link(outside, vault / "Note.md")
     any_files.replace(any_files.read(paths.note("Note.md")), b"two", allow)
-    assert outside.read_bytes() == b"one" and (vault / "Note.md").read_bytes() == b"two"
+    assert outside.read_bytes() == b"one"
+    assert (vault / "Note.md").read_bytes() == b"two"
 
 
 @pytest.mark.parametrize(
@@ -194,14 +197,16 @@ def test_case_twins_are_refused_on_create(files: VaultFiles, vault: Path) -> Non
     for taken in ("Straße/CAFÉ.md", "Straße/Cafe\u0301.md", "STRASSE/x.md", "straße/x.md"):
         with pytest.raises(NoteExists) as caught:
             files.create(at(taken), b"", allow)
-        assert caught.value.code == "ALREADY_EXISTS" and "one name to many devices" in str(caught.value)
+        assert caught.value.code == "ALREADY_EXISTS"
+        assert "one name to many devices" in str(caught.value)
     assert list(texts(vault)) == ["Straße/Café.md"]
 
 
 def test_a_folder_stored_in_the_other_encoding_is_used_and_no_twin_made(files: VaultFiles, vault: Path) -> None:
     (vault / "Cafe\u0301").mkdir()
     made = files.create(paths.new_note("Caf\u00e9/Note.md"), b"", allow)
-    assert str(made.path) == "Cafe\u0301/Note.md" and len(list(vault.iterdir())) == 1
+    assert str(made.path) == "Cafe\u0301/Note.md"
+    assert len(list(vault.iterdir())) == 1
 
 
 def test_history_may_put_twins_and_hidden_files_exactly_as_they_were(any_files: VaultFiles, vault: Path) -> None:
