@@ -36,7 +36,8 @@ def prepare_state(state: Path) -> None:
         raise BadMount(f"the state {str(state)!r} is a symbolic link; name the folder itself with STRONGROOM_STATE.")
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
         os.chmod(state, _PRIVATE)
-    elif found.st_mode & stat.S_IWOTH:
+    elif found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        # With the sticky bit, as on a volume that an engine has just made for any --user, nobody can take away what is ours.
         raise BadMount(f"everybody may write to the state {str(state)!r}; on the host: chmod o-rwx {str(state)!r}")
     _try_writing("state", state)
 

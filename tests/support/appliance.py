@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -79,6 +80,41 @@ class Folders:
 
     def read(self, name: str) -> bytes:
         return (self.vault / name).read_bytes()
+
+    def git_bytes(self, *words: str) -> bytes:
+        """Run the git that everybody has on our history, from outside; what it printed.
+
+        Raises:
+            AssertionError: when git fails.
+        """
+        trusting = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+        command = ["git", "--git-dir", str(self.state / "history.git"), *words]
+        done = subprocess.run(command, env={**os.environ, **trusting}, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, f"git {words[0]}: {done.stderr.decode()}"
+        return done.stdout
+
+    def git(self, *words: str) -> str:
+        """The same, as text without the last line break."""
+        return self.git_bytes(*words).decode().removesuffix("\n")
+
+    def committed(self, name: str, revision: str = "HEAD") -> bytes | None:
+        """A note's bytes at `revision`, as git has them; None when it is not there."""
+        if name not in self.git("ls-tree", "-r", "-z", "--name-only", revision).split("\0"):
+            return None
+        return self.git_bytes("cat-file", "blob", f"{revision}:{name}")
+
+    def has_history(self) -> bool:
+        """Whether anything was committed yet."""
+        git_dir = self.state / "history.git"
+        return git_dir.is_dir() and self.git("for-each-ref") != ""
+
+    def fsck(self) -> None:
+        """See that git finds nothing wrong with our history.
+
+        Raises:
+            AssertionError: with what it found.
+        """
+        assert [line for line in self.git("fsck", "--strict", "--no-dangling").splitlines() if line] == []
 
     def _own(self, path: Path) -> None:
         if os.getuid() == 0:
@@ -310,6 +346,12 @@ def within(timeout_s: float, work: Callable[[], Any]) -> Any:
 def text_of(result: CallToolResult) -> str:
     """All text of a tool's answer."""
     return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+
+
+def structured(result: CallToolResult) -> Mapping[str, object]:
+    """The structured part of a tool's answer."""
+    assert result.structured_content is not None, text_of(result)
+    return result.structured_content
 
 
 def free_port() -> int:

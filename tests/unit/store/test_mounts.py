@@ -81,3 +81,21 @@ def test_a_folder_of_somebody_else_is_refused_with_owner_mode_and_the_command_th
     assert "BadMount" in told
     assert f"cannot be used by user {STRANGER}:{STRANGER} (it belongs to 0:0, mode 0755)" in told
     assert f"chown -R {STRANGER}:{STRANGER}" in told
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize(("mode", "is_taken"), [(0o1777, True), (0o777, False)])
+def test_a_state_folder_open_to_all_is_taken_only_where_nobody_can_remove_what_is_ours(
+    open_folder: Path, mode: int, is_taken: bool
+) -> None:
+    """containers.md: any --user also on a fresh volume, which copies the mode of the image's folder (1777)."""
+    open_folder.chmod(mode)
+    program = (
+        "import os, pathlib, sys; from service.store import mounts; "
+        f"os.setgid({STRANGER}); os.setuid({STRANGER}); mounts.prepare_state(pathlib.Path(sys.argv[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(open_folder)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode == 0) is is_taken
+    assert is_taken or "everybody may write" in done.stderr
