@@ -44,6 +44,12 @@ def _told(error: Exception) -> int:
             return _say("\nstrongroom: ".join(error.problems), exits.of(error))
         case AppError():
             return _say(str(error), exits.of(error))
+        case PermissionError() if error.filename is not None:
+            return _say(
+                f"user {os.geteuid()}:{os.getegid()} may not use {error.filename!r} ({error.strerror}); "
+                "run this as its owner, or give it to that user.",
+                exits.MISCONFIGURED,
+            )
         case _:
             return _bug(error)
 

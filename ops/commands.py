@@ -74,9 +74,17 @@ def load(row: Row) -> click.Command:
     return found
 
 
+def version() -> str:
+    """The version that is installed; `unknown` in a checkout that is not."""
+    try:
+        return metadata.version("strongroom")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
 def _print_version(ctx: click.Context, _parameter: click.Parameter, is_asked: bool) -> None:
     if is_asked:
-        click.echo(f"strongroom {metadata.version('strongroom')}")
+        click.echo(f"strongroom {version()}")
         ctx.exit()
 
 

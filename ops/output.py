@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
@@ -58,6 +59,21 @@ def console(*, on_stderr: bool = False) -> Console:
     stream = sys.stderr if on_stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_WIDTH
     return Screen(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=not stream.isatty())
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int], None]]:
+    """A line on the terminal that shows how many bytes are done; call what it gives with each piece's size."""
+    screen = console(on_stderr=True)
+    if not screen.is_terminal:
+        yield lambda _: None
+        return
+    from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn, TransferSpeedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=screen, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda size_bytes: bar.advance(task, size_bytes)
 
 
 def say(sentence: str) -> None:

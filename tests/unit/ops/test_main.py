@@ -98,6 +98,16 @@ def test_every_problem_of_the_settings_gets_its_own_line(
     assert capsys.readouterr().err == "strongroom: A: too small\nstrongroom: B: too large\n"
 
 
+def test_what_a_user_may_not_touch_is_no_bug_but_something_to_mend(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lock file that root made, say, with `docker exec -u 0`."""
+    failing_with(PermissionError(13, "Permission denied", "/state/writer.lock"), monkeypatch)
+    assert door.main(["doctor"]) == exits.MISCONFIGURED
+    shown = capsys.readouterr().err
+    assert "may not use '/state/writer.lock' (Permission denied); run this as its owner" in shown
+
+
 def test_a_bug_is_one_line_that_repeats_nothing_of_what_it_stumbled_over(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
