@@ -145,8 +145,7 @@ class _Swap:
 
     def _take_back(self) -> None:
         """Drop our own text, which was in place for a moment; keep whatever else came back instead."""
-        ours = os.fstat(self.new.descriptor).st_ino
-        verdict = displaced.drop_if_same(self.folder, self.aside, self.new.data, inode=ours)
+        verdict = displaced.drop_if_same(self.folder, self.aside, self.new.data, inode=self.new.found.st_ino)
         if verdict not in (Verdict.DROPPED, Verdict.LEFT) and names.exists(self.folder.fd, self.aside):
             self._keep()
 
@@ -166,7 +165,7 @@ class _Swap:
 
     def _is_in_place(self) -> bool:
         there = names.exists(self.folder.fd, self.old.path.name)
-        return there is not None and os.path.samestat(there, os.fstat(self.new.descriptor))
+        return there is not None and os.path.samestat(there, self.new.found)
 
 
 def _dress_of(folder: Folder, old: FileContent, mode: int | None) -> Dress:

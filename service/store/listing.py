@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,47 +24,54 @@ class Entry:
 
 def walk(root: Root, folder: VaultPath, suffixes: tuple[str, ...]) -> Iterator[Entry]:
     """Every visible file with one of `suffixes` (in any case) at or below `folder`, in no promised order."""
-    for here, entries in _by_folder(root, folder):
-        for entry in entries:
-            if not entry.name.lower().endswith(suffixes) or not entry.is_file(follow_symlinks=False):
-                continue
-            try:
-                seen = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            yield Entry(here.child(entry.name), seen.st_size, seen.st_mtime_ns)
+    for path, entry in _below(root, folder):
+        if not path.has_suffix(suffixes):
+            continue
+        try:
+            seen = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        if stat.S_ISREG(seen.st_mode):
+            yield Entry(path, seen.st_size, seen.st_mtime_ns)
 
 
 def folders(root: Root, folder: VaultPath = ROOT) -> Iterator[VaultPath]:
     """Every visible folder at or below `folder`, that one first."""
-    for here, _ in _by_folder(root, folder):
-        yield here
+    yield folder
+    for path, entry in _below(root, folder):
+        if entry.is_dir(follow_symlinks=False):
+            yield path
 
 
 def everything(root: Root) -> Iterator[VaultPath]:
     """Every visible file and folder."""
-    for here, entries in _by_folder(root, ROOT):
-        yield from (here.child(entry.name) for entry in entries)
+    for path, _ in _below(root, ROOT):
+        yield path
 
 
-def _by_folder(root: Root, folder: VaultPath) -> Iterator[tuple[VaultPath, list[os.DirEntry[str]]]]:
+def _below(root: Root, folder: VaultPath) -> Iterator[tuple[VaultPath, os.DirEntry[str]]]:
+    """Everything visible below `folder`; an entry is good for questions only until the next one is asked for."""
     pending = [folder]
     while pending:
         here = pending.pop()
-        entries = _visible(root, here)
-        yield here, entries
-        pending += [here.child(entry.name) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for entry in _visible(root, here):
+            path = here.child(entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(path)
+            yield path, entry
 
 
-def _visible(root: Root, folder: VaultPath) -> list[os.DirEntry[str]]:
+def _visible(root: Root, folder: VaultPath) -> Iterator[os.DirEntry[str]]:
     try:
         with root.folder(folder) as held:
             descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
     except (OSError, AppError):
-        return []
+        return
     try:
-        with os.scandir(descriptor) as entries:
-            return [entry for entry in entries if paths.is_visible(entry.name) and not _is_odd(folder, entry.name)]
+        with os.scandir(descriptor) as entries:  # an entry asks through this descriptor, so it stays open meanwhile
+            for entry in entries:
+                if paths.is_visible(entry.name) and not _is_odd(folder, entry.name):
+                    yield entry
     finally:
         os.close(descriptor)
 

@@ -104,7 +104,15 @@ class Staged:
             self._fill()
 
     def stand_beside(self, name: str) -> None:
-        """Take `name`, a random one that nobody has, so that it can be exchanged with the real one."""
+        """Take `name`, a random one that nobody has, so that it can be exchanged with the real one.
+
+        The file is closed afterwards: as long as we had it open for writing, nobody could take a lease on it.
+        """
+        self._take(name)
+        os.close(self.descriptor)
+        self.descriptor = -1
+
+    def _take(self, name: str) -> None:
         if self.name is None:
             try:
                 self._kernel.link_unnamed(self.descriptor, self._folder.fd, name)
@@ -145,8 +153,7 @@ class Staged:
 
     def content(self, path: VaultPath, caution: str = "") -> FileContent:
         """What stands at `path` once it is published or exchanged."""
-        found = os.fstat(self.descriptor)
-        return FileContent(path, self.data, stat.S_IMODE(found.st_mode), found.st_mtime_ns, caution)
+        return FileContent(path, self.data, stat.S_IMODE(self.found.st_mode), self.found.st_mtime_ns, caution)
 
     def give_up_name(self) -> None:
         """Forget the name: what it now stands for is no longer ours to discard."""
@@ -177,6 +184,7 @@ class Staged:
             self._kernel.write(self.descriptor, self.data)
             self._dress.put_on(self.descriptor)
             self._kernel.sync(self.descriptor)
+            self.found = os.fstat(self.descriptor)
         except BaseException:
             self.discard()
             raise
