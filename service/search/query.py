@@ -1,0 +1,174 @@
+"""Search over every note: a plain scan of the disk, so that an answer is never older than the question.
+
+Two passes: the first reads all notes and counts their matching lines, the second reads again the few notes whose lines
+are on the page that was asked for. Nothing is kept between searches.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.errors import AppError
+from service.guards import limits, paths
+from service.guards.paths import ROOT, VaultPath
+from service.search import matching, patience, snippets
+from service.search.matching import Needle
+from service.store import scan
+from service.store.scan import Scanned
+from service.vault import frontmatter, text
+from service.vault.model import Page, Vault
+
+NAME_BONUS: Final = 10
+"""Points of relevance for a file name that holds the query; a matching line is one."""
+
+DEADLINE_S: Final = 45.0
+"""Seconds a search may take, below the minute that clients commonly wait."""
+
+
+class Part(enum.Enum):
+    """Which part of a note is searched."""
+
+    BOTH = "both"
+    CONTENT = "content"
+    FRONTMATTER = "frontmatter"
+
+
+class Order(enum.Enum):
+    """What comes first: the most relevant note, the first by path, or the last changed."""
+
+    RELEVANCE = "relevance"
+    PATH = "path"
+    MODIFIED = "modified"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question. `folder` and `excluded` hold whole folders or single notes, never beginnings of names."""
+
+    words: str
+    folder: VaultPath = ROOT
+    excluded: tuple[VaultPath, ...] = ()
+    order: Order = Order.RELEVANCE
+    part: Part = Part.BOTH
+    is_case_sensitive: bool = False
+    limit: int = 20
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One matching line, or the first line of a note of which only the name matches."""
+
+    path: VaultPath
+    line: int
+    snippet: str
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The asked page of hits, how many notes they all come from, and how many notes could not be searched."""
+
+    page: Page[Hit]
+    notes: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    path: VaultPath
+    mtime_ns: int
+    hits: int
+    score: int
+
+
+def search(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) -> Found:
+    """Find the lines that hold `query.words`, by Unicode case folding unless it is case-sensitive.
+
+    Raises:
+        NoteNotFound: there is no such folder; names the nearest.
+        Unavailable: it took longer than DEADLINE_S.
+    """
+    needle = matching.needle(query.words, is_case_sensitive=query.is_case_sensitive)
+    return patience.within(DEADLINE_S, lambda deadline: _search(vault, query, needle, deadline), now)
+
+
+def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadline) -> Found:
+    excluded = frozenset(path.parts for path in query.excluded)
+
+    def is_wanted(path: VaultPath) -> bool:
+        deadline.check()
+        return path.parts not in excluded
+
+    matches: list[_Match] = []
+    skipped = 0
+    if ROOT.parts not in excluded:
+        for found in scan.scan(vault.files, query.folder, max_bytes=limits.MAX_SEARCHED_BYTES, is_wanted=is_wanted):
+            if found.data is None:
+                skipped += 1
+            elif match := _match(found, found.data, query, needle):
+                matches.append(match)
+    matches.sort(key=_in_order(query.order))
+    total = sum(match.hits for match in matches)
+    return Found(Page(tuple(_hits(vault, query, needle, matches)), total, query.offset), len(matches), skipped)
+
+
+def _match(found: Scanned, data: bytes, query: Query, needle: Needle) -> _Match | None:
+    lines = len(_lines(found.path, data, query, needle))
+    is_named = needle.is_in(unicodedata.normalize("NFC", found.path.stem))
+    hits = lines or int(is_named and query.part is Part.BOTH)
+    if not hits:
+        return None
+    return _Match(found.path, found.mtime_ns, hits, lines + (NAME_BONUS if is_named else 0))
+
+
+def _lines(path: VaultPath, data: bytes, query: Query, needle: Needle) -> list[int]:
+    lines = needle.lines_in(data)
+    if query.part is Part.BOTH or not lines:
+        return lines
+    last = frontmatter.line_count(data) if path.has_suffix(paths.MARKDOWN_SUFFIXES) else 0
+    return [line for line in lines if (line <= last) is (query.part is Part.FRONTMATTER)]
+
+
+def _in_order(order: Order) -> Callable[[_Match], tuple[int, str]]:
+    match order:
+        case Order.RELEVANCE:
+            return lambda match: (-match.score, str(match.path))
+        case Order.MODIFIED:
+            return lambda match: (-match.mtime_ns, str(match.path))
+        case Order.PATH:
+            return lambda match: (0, str(match.path))
+
+
+def _hits(vault: Vault, query: Query, needle: Needle, matches: Sequence[_Match]) -> Iterator[Hit]:
+    """The hits of the asked page. A note that has gone since it was counted leaves its place empty."""
+    to_skip, to_give = query.offset, query.limit
+    for match in matches:
+        if to_give <= 0:
+            return
+        if to_skip >= match.hits:
+            to_skip -= match.hits
+            continue
+        hits = _hits_of(vault, query, needle, match)[to_skip : to_skip + to_give]
+        yield from hits
+        to_give -= len(hits)
+        to_skip = 0
+
+
+def _hits_of(vault: Vault, query: Query, needle: Needle, match: _Match) -> list[Hit]:
+    try:
+        data = vault.files.read(match.path, limits.MAX_SEARCHED_BYTES).data
+    except (AppError, OSError):
+        return []
+    numbers = _lines(match.path, data, query, needle)
+    lines = text.decode(data).text.split(text.LF)
+    return [
+        Hit(match.path, number, snippets.around(line, needle.span_in(line)), match.score)
+        for number in numbers or [1]
+        for line in [lines[number - 1].removesuffix("\r")]
+    ]
