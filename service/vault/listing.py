@@ -1,0 +1,54 @@
+"""What notes there are: newest first, or as a tree of folders with their counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from service.guards.paths import ROOT, VaultPath
+from service.store.files import Entry
+from service.vault.model import Page, Vault, page_of
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the tree: how many notes lie directly in it, and how many in it and below."""
+
+    path: VaultPath
+    notes: int
+    total_notes: int
+
+
+def newest(vault: Vault, folder: VaultPath = ROOT, *, limit: int, offset: int = 0) -> Page[Entry]:
+    """Notes at and below `folder`, the last changed first; equal times by path.
+
+    Raises:
+        NoteNotFound: there is no such folder; names the nearest.
+    """
+    entries = sorted(vault.files.walk(folder), key=lambda entry: (-entry.mtime_ns, entry.path.parts))
+    return page_of(entries, limit, offset)
+
+
+def by_path(vault: Vault) -> list[Entry]:
+    """Every note, sorted by path as text."""
+    return sorted(vault.files.walk(), key=lambda entry: str(entry.path))
+
+
+def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folder]:
+    """Every folder down to `depth` below the root, in path order; the root itself first, with the whole count."""
+    direct: Counter[VaultPath] = Counter(entry.path.parent for entry in vault.files.walk())
+    total: Counter[VaultPath] = Counter()
+    for folder, notes in direct.items():
+        for length in range(len(folder.parts) + 1):
+            total[_ancestor(folder, length)] += notes
+    shown = sorted(
+        (folder for folder in vault.files.folders() if len(folder.parts) <= depth), key=lambda one: one.parts
+    )
+    page = page_of(shown, limit, offset)
+    return Page(tuple(Folder(path, direct[path], total[path]) for path in page.items), page.total, page.offset)
+
+
+def _ancestor(folder: VaultPath, length: int) -> VaultPath:
+    while len(folder.parts) > length:
+        folder = folder.parent
+    return folder

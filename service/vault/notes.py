@@ -1,0 +1,197 @@
+"""One note at a time: read, create, append, edit, delete.
+
+Every change happens under the writer lock, against the bytes it was decided on, and is told to `on_change`. An append
+or edit without an expected version is decided anew when another program changes the note in between; it is never
+applied twice, because a refused write has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from service.errors import BadArgument, NoMatch, NoteChanged
+from service.guards.paths import VaultPath
+from service.store.files import FileContent
+from service.vault import editing, text, versions
+from service.vault.editing import Edit
+from service.vault.model import Actor, Change, Vault
+from service.vault.text import NoteText
+
+MAX_ATTEMPTS: Final = 5
+"""Times that an append or edit without an expected version is decided anew while others write the same note."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as it was read. `path` is spelled as on disk."""
+
+    path: VaultPath
+    content: NoteText
+    version: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A note after a change (of a deleted one: what was deleted). `path` is spelled as on disk.
+
+    `caution` is empty, or a sentence about a write that took place but did not end as it should have.
+    """
+
+    path: VaultPath
+    version: str
+    size_bytes: int
+    caution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What an edit did or, when tried only, would do. `replaced` counts the places, `diff` shows them in short."""
+
+    written: Written
+    replaced: int
+    diff: str
+
+
+def read(vault: Vault, path: VaultPath) -> Note:
+    """Read a note whole.
+
+    Raises:
+        NoteNotFound: names up to three that look alike.
+        PathAmbiguous, PathRefused, TooLarge, Unavailable: as `VaultFiles.read`.
+    """
+    found = vault.files.read(path)
+    return Note(found.path, text.decode(found.data), found.version, len(found.data))
+
+
+def create(vault: Vault, actor: Actor, path: VaultPath, content: str) -> Written:
+    """Make a new note, and the folders on its way; never overwrites.
+
+    Raises:
+        NoteExists: the name is taken.
+        TooLarge, BadArgument: as `text.encode`.
+    """
+    text.check_size(content, "the content")
+    data = text.encode(NoteText(content), str(path))
+    with vault.lock.writing():
+        made = vault.files.create(path, data, actor.permit)
+        vault.on_change(actor, [Change(made.path, None, made.data)])
+    return written(made)
+
+
+def append(vault: Vault, actor: Actor, path: VaultPath, content: str, expected_hash: str = "") -> Written:
+    """Add lines to the end of a note that exists. They take its line ends; exactly one line end parts old from new.
+
+    Raises:
+        NoteNotFound: it is never made here.
+        NoteChanged: it is not the expected version.
+        NotText, TooLarge, BadArgument: nothing was changed.
+    """
+    text.check_size(content, "the content")
+    if not content:
+        raise BadArgument("there is nothing to append; give some text.")
+
+    def appended(note: NoteText) -> tuple[NoteText, None]:
+        return note.with_text(note.text + lines_to_append(note, content)), None
+
+    with vault.lock.writing():
+        after, _ = change(vault, actor, path, appended, expected_hash)
+    return after
+
+
+def edit(
+    vault: Vault,
+    actor: Actor,
+    path: VaultPath,
+    edits: Sequence[Edit],
+    expected_hash: str = "",
+    *,
+    is_trial: bool = False,
+) -> Edited:
+    """Replace exact pieces of a note, in order on the evolving text, all or nothing.
+
+    Args:
+        is_trial: say what would come out and write nothing.
+
+    Raises:
+        NoMatch: a piece does not occur, or nothing would change.
+        MatchAmbiguous: a piece occurs more than once and is not meant to be replaced everywhere.
+        NoteNotFound, NoteChanged, NotText, TooLarge, BadArgument: nothing was changed.
+    """
+    text.check_size("".join(edit.new for edit in edits), "the new text of all edits together")
+    if is_trial:
+        old = vault.files.read(path)
+        versions.check(old, expected_hash)
+        after, outcome = editing.apply(text.decode_exact(old.data, str(old.path)), edits)
+        would_be = replace(old, data=_changed_bytes(old, after))
+        return Edited(written(would_be), outcome.replaced, outcome.diff)
+    with vault.lock.writing():
+        changed, outcome = change(vault, actor, path, lambda note: editing.apply(note, edits), expected_hash)
+    return Edited(changed, outcome.replaced, outcome.diff)
+
+
+def delete(vault: Vault, actor: Actor, path: VaultPath, expected_hash: str = "") -> tuple[Written, VaultPath]:
+    """Move a note into `.trash/`, keeping its folders. Returns what was deleted and where it went.
+
+    Raises:
+        NoteNotFound, NoteChanged: nothing was changed.
+    """
+    with vault.lock.writing():
+        old = vault.files.read(path)
+        versions.check(old, expected_hash)
+        trashed = vault.files.trash(old, actor.permit)
+        vault.on_change(actor, [Change(old.path, old.data, None)])
+    return written(old), trashed
+
+
+def change(
+    vault: Vault,
+    actor: Actor,
+    path: VaultPath,
+    decide: Callable[[NoteText], tuple[NoteText, T]],
+    expected_hash: str = "",
+) -> tuple[Written, T]:
+    """Write what `decide` makes of an existing note; returns that and whatever else it said. The caller holds the lock.
+
+    Raises:
+        NoteChanged: it is not the expected version, or other programs changed it MAX_ATTEMPTS times in a row.
+        NoMatch: `decide` changed nothing.
+    """
+    for attempt in range(MAX_ATTEMPTS):
+        old = vault.files.read(path)
+        versions.check(old, expected_hash)
+        after, said = decide(text.decode_exact(old.data, str(old.path)))
+        data = _changed_bytes(old, after)
+        try:
+            new = vault.files.replace(old, data, actor.permit)
+        except NoteChanged:
+            if expected_hash or attempt == MAX_ATTEMPTS - 1:
+                raise
+            continue
+        vault.on_change(actor, [Change(old.path, old.data, new.data)])
+        return written(new), said
+    raise AssertionError  # the last attempt returns or raises
+
+
+def lines_to_append(note: NoteText, content: str) -> str:
+    """What to put behind a note's text so that `content` stands on lines of its own, in the note's line ends."""
+    line_end = note.line_end
+    between = line_end if note.text and not note.text.endswith(text.LF) else ""
+    added = text.in_style(content, line_end)
+    return between + added + ("" if added.endswith(text.LF) else line_end)
+
+
+def _changed_bytes(old: FileContent, after: NoteText) -> bytes:
+    data = text.encode(after, str(old.path))
+    if data == old.data:
+        raise NoMatch("the note would stay as it is: old and new text are the same. Nothing was done.")
+    return data
+
+
+def written(content: FileContent) -> Written:
+    """What an answer says of a note that was just written."""
+    return Written(content.path, content.version, len(content.data), content.caution)
