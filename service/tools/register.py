@@ -101,7 +101,7 @@ def as_tool(spec: ToolSpec, workers: Workers) -> Tool:
         ),
     )
     tool.description = "\n".join(line.strip() for line in tool.description.strip().splitlines())
-    tool.parameters = {**_small(tool.parameters), "additionalProperties": False}
+    tool.parameters = {**_without_null(_small(tool.parameters)), "additionalProperties": False}
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = _small(tool.fn_metadata.output_schema)
     return tool
@@ -121,8 +121,7 @@ def _in_thread(fn: Callable[..., object], workers: Workers) -> Callable[..., Awa
 
 
 def _small(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """A schema that says the same in fewer bytes: without the made-up titles, and without "or null" for what may be
-    left out (a null is still accepted)."""
+    """A schema that says the same in fewer bytes: without the made-up titles and without null as a default."""
     kept: dict[str, Json] = {}
     for key, value in schema.items():
         if key == "title" or (key == "default" and value is None):
@@ -133,6 +132,20 @@ def _small(schema: Mapping[str, Json]) -> dict[str, Json]:
             kept[key] = _small(value)
         elif isinstance(value, list):
             kept[key] = [_small(part) if isinstance(part, dict) else part for part in value]
+        else:
+            kept[key] = value
+    return kept
+
+
+def _without_null(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """An input schema without "or null" for what may be left out (a null is still accepted). Not for an answer's
+    schema: there a null is sent, and clients check it."""
+    kept: dict[str, Json] = {}
+    for key, value in schema.items():
+        if key in _NAMED_BY_CALLER and isinstance(value, dict):
+            kept[key] = {name: _without_null(part) if isinstance(part, dict) else part for name, part in value.items()}
+        elif isinstance(value, dict):
+            kept[key] = _without_null(value)
         else:
             kept[key] = value
     choices = kept.get("anyOf")

@@ -1,0 +1,80 @@
+"""Tools that find notes without reading them whole."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from service.guards import paths
+from service.search import query as searching
+from service.search.query import Order, Part, Query
+from service.tools.arguments import FolderPath, Offset
+from service.tools.context import Ctx, room
+from service.tools.register import ToolSpec
+from service.tools.shapes import HitsListed, NotesListed, Tree
+from service.vault import listing
+
+_FOLDERS_A_PAGE: Final = 500
+
+
+def search_notes(
+    ctx: Ctx,
+    query: Annotated[str, Field(min_length=1, max_length=200)],
+    *,
+    limit: Annotated[int, Field(ge=1, le=50)] = 20,
+    offset: Offset = 0,
+    path_prefix: FolderPath = "",
+    exclude_paths: Annotated[
+        list[str] | None, Field(max_length=50, description="Folders or notes to leave out.")
+    ] = None,
+    sort_by: Literal["relevance", "path", "modified"] = "relevance",
+    case_sensitive: bool = False,
+    part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",
+) -> HitsListed:
+    """Find lines that hold the query as literal text, never a pattern, ignoring case.
+
+    Each hit is one line, with its number and a snippet around the match. A note of which only the name matches gives
+    its first line. Score: matching lines in the note, plus 10 if its name matches.
+    """
+    question = Query(
+        query,
+        folder=paths.folder(path_prefix),
+        excluded=tuple(paths.folder(path) for path in exclude_paths or ()),
+        order=Order(sort_by),
+        part=Part(part),
+        is_case_sensitive=case_sensitive,
+        limit=limit,
+        offset=offset,
+    )
+    return HitsListed.of(searching.search(room(ctx).vault, question))
+
+
+def list_notes(
+    ctx: Ctx, folder: FolderPath = "", limit: Annotated[int, Field(ge=1, le=500)] = 100, offset: Offset = 0
+) -> NotesListed:
+    """List the notes in a folder and below it, last changed first."""
+    page = listing.newest(room(ctx).vault, paths.folder(folder), limit=limit, offset=offset)
+    return NotesListed.of(page, room(ctx).clock.zone)
+
+
+def list_recent(ctx: Ctx, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> NotesListed:
+    """List the notes changed last, across the vault."""
+    return NotesListed.of(listing.newest(room(ctx).vault, limit=limit), room(ctx).clock.zone)
+
+
+def get_vault_tree(
+    ctx: Ctx,
+    depth: Annotated[int, Field(ge=1, le=100, description="Levels below the root.")] = 100,
+    offset: Offset = 0,
+) -> Tree:
+    """List every folder, with how many notes lie in it and how many with its subfolders. Shows how a vault is organised."""
+    return Tree.of(listing.tree(room(ctx).vault, depth=depth, limit=_FOLDERS_A_PAGE, offset=offset))
+
+
+SPECS: Final = (
+    ToolSpec(search_notes, "Search notes", "notes"),
+    ToolSpec(list_notes, "List notes", "notes"),
+    ToolSpec(list_recent, "List recent notes", "notes"),
+    ToolSpec(get_vault_tree, "Show the folders", "notes"),
+)

@@ -1,0 +1,148 @@
+"""What tools answer with when it is not a note's text: frozen, typed, small. Sizes are bytes; versions 12 hex digits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.search.query import Found, Hit
+from service.store.files import Entry
+from service.vault.daily import Appended
+from service.vault.listing import Folder
+from service.vault.model import Page
+from service.vault.notes import Edited, Written
+
+Version = Annotated[str, Field(description="Give it as expected_hash to change exactly this version.")]
+NextOffset = Annotated[int | None, Field(description="Where the next page begins; null at the end.")]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class NoteWritten(Shape):
+    path: str
+    version: Version
+    bytes: int
+    notice: Annotated[str, Field(description="Something the owner should know; mostly empty.")]
+
+    @staticmethod
+    def of(written: Written) -> NoteWritten:
+        return NoteWritten(
+            path=str(written.path), version=written.version, bytes=written.size_bytes, notice=written.caution
+        )
+
+
+class NoteEdited(NoteWritten):
+    replaced: Annotated[int, Field(description="Places replaced.")]
+    dry_run: Annotated[bool, Field(description="Nothing was written; version and bytes are those it would have.")]
+    diff: str
+
+    @staticmethod
+    def after(edited: Edited, *, dry_run: bool) -> NoteEdited:
+        note = NoteWritten.of(edited.written)
+        return NoteEdited(**dict(note), replaced=edited.replaced, dry_run=dry_run, diff=edited.diff)
+
+
+class NoteDeleted(NoteWritten):
+    trashed_to: Annotated[str, Field(description="Where it lies now; out of reach of tools, not of the owner.")]
+
+    @staticmethod
+    def as_trashed(deleted: Written, trashed_to: str) -> NoteDeleted:
+        return NoteDeleted(**dict(NoteWritten.of(deleted)), trashed_to=trashed_to)
+
+
+class LineAppended(NoteWritten):
+    created: bool
+    line: Annotated[str, Field(description="The (first) line as written.")]
+    line_number: int
+
+    @staticmethod
+    def to_day(appended: Appended) -> LineAppended:
+        note = NoteWritten.of(appended.written)
+        skipped = f"The template {appended.template!r} was not applied." if appended.template else ""
+        return LineAppended(
+            **{**dict(note), "notice": " ".join(filter(None, (note.notice, skipped)))},
+            created=appended.created,
+            line=appended.line,
+            line_number=appended.line_number,
+        )
+
+
+class NoteListed(Shape):
+    path: str
+    modified: Annotated[str, Field(description="ISO 8601, in the owner's zone.")]
+    bytes: int
+
+    @staticmethod
+    def of(entry: Entry, zone: ZoneInfo) -> NoteListed:
+        return NoteListed(path=str(entry.path), modified=moment(entry.mtime_ns, zone), bytes=entry.size_bytes)
+
+
+class NotesListed(Shape):
+    notes: list[NoteListed]
+    total: int
+    next_offset: NextOffset
+
+    @staticmethod
+    def of(page: Page[Entry], zone: ZoneInfo) -> NotesListed:
+        notes = [NoteListed.of(entry, zone) for entry in page.items]
+        return NotesListed(notes=notes, total=page.total, next_offset=page.next_offset)
+
+
+class FolderListed(Shape):
+    path: Annotated[str, Field(description="Empty for the vault's root.")]
+    notes: Annotated[int, Field(description="Directly in it.")]
+    total_notes: Annotated[int, Field(description="In it and below.")]
+
+
+class Tree(Shape):
+    folders: list[FolderListed]
+    total: int
+    next_offset: NextOffset
+
+    @staticmethod
+    def of(page: Page[Folder]) -> Tree:
+        folders = [
+            FolderListed(path=str(folder.path), notes=folder.notes, total_notes=folder.total_notes)
+            for folder in page.items
+        ]
+        return Tree(folders=folders, total=page.total, next_offset=page.next_offset)
+
+
+class HitListed(Shape):
+    path: str
+    line: int
+    snippet: str
+    score: int
+
+    @staticmethod
+    def of(hit: Hit) -> HitListed:
+        return HitListed(path=str(hit.path), line=hit.line, snippet=hit.snippet, score=hit.score)
+
+
+class HitsListed(Shape):
+    hits: list[HitListed]
+    total: Annotated[int, Field(description="Matching lines in all.")]
+    total_notes: Annotated[int, Field(description="Notes they are in.")]
+    next_offset: NextOffset
+    skipped: Annotated[int, Field(description="Notes too large or unreadable, not searched.")]
+
+    @staticmethod
+    def of(found: Found) -> HitsListed:
+        page = found.page
+        return HitsListed(
+            hits=[HitListed.of(hit) for hit in page.items],
+            total=page.total,
+            total_notes=found.notes,
+            next_offset=page.next_offset,
+            skipped=found.skipped,
+        )
+
+
+def moment(ns: int, zone: ZoneInfo) -> str:
+    """Nanoseconds since 1970 as ISO 8601 with whole seconds and the offset of `zone`."""
+    return datetime.fromtimestamp(ns // 1_000_000_000, UTC).astimezone(zone).isoformat()

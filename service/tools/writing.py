@@ -1,0 +1,83 @@
+"""Tools that change a note. Every answer names the version that is on the disk afterwards."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from service.guards import limits, paths
+from service.tools.arguments import ExpectedHash, NewPath, NotePath, from_json_text
+from service.tools.context import Ctx, actor, room
+from service.tools.register import ToolSpec
+from service.tools.shapes import NoteDeleted, NoteEdited, NoteWritten
+from service.vault import notes
+from service.vault.editing import Edit
+
+
+class EditAsked(BaseModel):
+    """One replacement of `edit_note`, as a client sends it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    old_string: Annotated[str, Field(min_length=1, description="Exact text; must occur once unless replace_all.")]
+    new_string: str
+    replace_all: bool = False
+
+    @property
+    def edit(self) -> Edit:
+        return Edit(self.old_string, self.new_string, self.replace_all)
+
+
+def create_note(
+    ctx: Ctx, path: NewPath, content: Annotated[str, Field(max_length=limits.MAX_WRITE_CHARS)]
+) -> NoteWritten:
+    """Create a note, and its folders. Never overwrites."""
+    return NoteWritten.of(notes.create(room(ctx).vault, actor(ctx), paths.new_note(path), content))
+
+
+def append_to_note(
+    ctx: Ctx,
+    path: NotePath,
+    content: Annotated[str, Field(min_length=1, max_length=limits.MAX_WRITE_CHARS)],
+    expected_hash: ExpectedHash = "",
+) -> NoteWritten:
+    """Add text to the end of a note that exists, beginning on a new line. Use create_note for a new one."""
+    vault = room(ctx).vault
+    return NoteWritten.of(notes.append(vault, actor(ctx), paths.writable_note(path), content, expected_hash))
+
+
+def edit_note(
+    ctx: Ctx,
+    path: NotePath,
+    edits: Annotated[list[Annotated[EditAsked, BeforeValidator(from_json_text)]], Field(min_length=1, max_length=20)],
+    expected_hash: ExpectedHash = "",
+    dry_run: Annotated[bool, Field(description="Only show what would change.")] = False,
+) -> NoteEdited:
+    """Replace exact pieces of a note's text, in order, each on the result of the one before; all of them or none.
+
+    Strings are literal. The answer carries a short diff.
+    """
+    edited = notes.edit(
+        room(ctx).vault,
+        actor(ctx),
+        paths.writable_note(path),
+        [asked.edit for asked in edits],
+        expected_hash,
+        is_trial=dry_run,
+    )
+    return NoteEdited.after(edited, dry_run=dry_run)
+
+
+def delete_note(ctx: Ctx, path: NotePath, expected_hash: ExpectedHash = "") -> NoteDeleted:
+    """Move a note into the vault's .trash folder, from where the owner can bring it back. Never deletes for good."""
+    deleted, trashed_to = notes.delete(room(ctx).vault, actor(ctx), paths.writable_note(path), expected_hash)
+    return NoteDeleted.as_trashed(deleted, str(trashed_to))
+
+
+SPECS: Final = (
+    ToolSpec(create_note, "Create a note", "notes", writes=True),
+    ToolSpec(append_to_note, "Append to a note", "notes", writes=True),
+    ToolSpec(edit_note, "Edit a note", "notes", writes=True, destructive=True),
+    ToolSpec(delete_note, "Delete a note", "notes", writes=True, destructive=True),
+)

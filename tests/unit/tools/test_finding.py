@@ -1,0 +1,143 @@
+"""search_notes, list_notes, list_recent and get_vault_tree, through a client."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from service.tools import finding
+from tests.support.calling import Caller, calling
+from tests.support.clock import HeldClock
+from tests.support.desk import Desk, desk_in
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def caller(desk: Desk) -> AsyncIterator[Caller]:
+    async with calling(desk.room, finding.SPECS) as caller:
+        yield caller
+
+
+async def test_a_search_answers_lines_with_snippets_and_a_count(caller: Caller, desk: Desk) -> None:
+    """contract.md, search_notes."""
+    desk.put({"a.md": "x\n  Garden one\ngarden two\n", "Garden.md": "nothing\n", "b.md": "none\n"})
+    assert await caller.facts("search_notes", query="GARDEN") == {
+        "hits": [
+            {"path": "Garden.md", "line": 1, "snippet": "nothing", "score": 10},
+            {"path": "a.md", "line": 2, "snippet": "Garden one", "score": 2},
+            {"path": "a.md", "line": 3, "snippet": "garden two", "score": 2},
+        ],
+        "total": 3,
+        "total_notes": 2,
+        "next_offset": None,
+        "skipped": 0,
+    }
+
+
+async def test_every_filter_reaches_the_search(caller: Caller, desk: Desk) -> None:
+    """contract.md, search_notes: the wire name `in` included."""
+    desk.put({"f/a.md": "---\nt: Word\n---\nWord\nword\n", "f/b.md": "Word", "f2/c.md": "Word", "f/sub/d.md": "Word"})
+    facts = await caller.facts(
+        "search_notes",
+        query="Word",
+        path_prefix="f",
+        exclude_paths=["f/sub", "f/b.md"],
+        sort_by="path",
+        case_sensitive=True,
+        limit=10,
+        offset=0,
+        **{"in": "content"},
+    )
+    assert [(hit["path"], hit["line"]) for hit in facts["hits"]] == [("f/a.md", 4)]  # type: ignore[attr-defined]
+
+
+async def test_pages_follow_on_from_next_offset(caller: Caller, desk: Desk) -> None:
+    """contract.md, limits."""
+    desk.put({f"{number}.md": "word\nword\n" for number in range(5)})
+    lines, offset = [], 0
+    while offset is not None:
+        facts = await caller.facts("search_notes", query="word", limit=3, offset=offset)
+        lines += [(hit["path"], hit["line"]) for hit in facts["hits"]]  # type: ignore[attr-defined]
+        assert facts["total"] == 10
+        offset = facts["next_offset"]  # type: ignore[assignment]
+    assert lines == [(f"{number}.md", line) for number in range(5) for line in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"query": ""}, "INVALID_ARGUMENT"),
+        ({"query": "x" * 201}, "INVALID_ARGUMENT"),
+        ({"query": "x", "limit": 51}, "INVALID_ARGUMENT"),
+        ({"query": "x", "limit": 0}, "INVALID_ARGUMENT"),
+        ({"query": "x", "offset": -1}, "INVALID_ARGUMENT"),
+        ({"query": "x", "sort_by": "size"}, "INVALID_ARGUMENT"),
+        ({"query": "x", "tag": "y"}, "INVALID_ARGUMENT"),
+        ({"query": "x", "path_prefix": "../x"}, "INVALID_PATH"),
+        ({"query": "x", "path_prefix": ".obsidian"}, "HIDDEN_PATH"),
+        ({"query": "x", "exclude_paths": ["a/../b"]}, "INVALID_PATH"),
+        ({"query": "x", "path_prefix": "Projcts"}, "NOT_FOUND"),
+    ],
+)
+async def test_what_cannot_be_searched_is_refused(
+    caller: Caller, desk: Desk, arguments: dict[str, object], code: str
+) -> None:
+    """contract.md, search_notes; complaint 36: `..` in any path parameter. ancestors.md 1.1: limits were not checked."""
+    desk.put({"Projects/n.md": "x"})
+    assert (await caller.refusal("search_notes", **arguments)).startswith(f"{code}: ")
+
+
+@pytest.mark.parametrize(
+    "query", ["a/b", "a-b", "it's", '"x"', "AND", "status: done", "*", "(", "[[", "\\", "%", "a AND (", "😀"]
+)
+async def test_no_sign_in_a_query_has_a_meaning(caller: Caller, desk: Desk, query: str) -> None:
+    """Complaint 4."""
+    desk.put({"n.md": f"before {query} after\n", "m.md": "other\n"})
+    facts = await caller.facts("search_notes", query=query)
+    assert (facts["total"], facts["total_notes"]) == (1, 1)
+
+
+async def test_notes_are_listed_newest_first_in_the_owners_zone(tmp_path: Path) -> None:
+    """contract.md, list_notes."""
+    desk = desk_in(tmp_path, HeldClock.at("2026-03-01T12:00:00", zone="Europe/Berlin"))
+    desk.put({"a/old.md": "x", "a/new.md": "xyz", "b.md": ""})
+    for second, name in ((1, "a/old.md"), (1_750_000_000, "a/new.md"), (5, "b.md")):
+        os.utime(desk.folder / name, (second, second))
+    async with calling(desk.room, finding.SPECS) as caller:
+        assert await caller.facts("list_notes", folder="a/") == {
+            "notes": [
+                {"path": "a/new.md", "modified": "2025-06-15T17:06:40+02:00", "bytes": 3},
+                {"path": "a/old.md", "modified": "1970-01-01T01:00:01+01:00", "bytes": 1},
+            ],
+            "total": 2,
+            "next_offset": None,
+        }
+        recent = await caller.facts("list_recent", limit=2)
+    assert [note["path"] for note in recent["notes"]] == ["a/new.md", "b.md"]  # type: ignore[attr-defined]
+    assert (recent["total"], recent["next_offset"]) == (3, 2)
+
+
+async def test_an_empty_vault_is_no_error(caller: Caller) -> None:
+    """ancestors.md 1.2.4."""
+    assert await caller.facts("list_recent") == {"notes": [], "total": 0, "next_offset": None}
+    assert (await caller.facts("search_notes", query="x"))["total"] == 0
+    tree = await caller.facts("get_vault_tree")
+    assert tree["folders"] == [{"path": "", "notes": 0, "total_notes": 0}]
+
+
+async def test_the_tree_shows_every_folder(caller: Caller, desk: Desk) -> None:
+    """contract.md, get_vault_tree."""
+    desk.put({"a/b/n.md": "", "a/m.md": "", ".trash/x.md": ""})
+    tree = await caller.facts("get_vault_tree", depth=1)
+    assert tree == {
+        "folders": [
+            {"path": "", "notes": 0, "total_notes": 2},
+            {"path": "a", "notes": 1, "total_notes": 2},
+        ],
+        "total": 2,
+        "next_offset": None,
+    }
