@@ -24,7 +24,7 @@ from ops.commands import version
 from ops.opened import Opened
 from service.clock import local_now
 from service.errors import BadMount, Busy, Misconfigured
-from service.store import db
+from service.store import db, staging
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # collections.abc.Buffer is of Python 3.12
@@ -34,7 +34,10 @@ SMALL_ROUND_BYTES: Final = 16_000_000
 """When a round copied no more than this, the next one may hold the locks: well under a second."""
 _DATABASE_TIMEOUT_S: Final = 10.0
 _DATABASE: Final = f"state/{db.FILE_NAME}"
-_DATABASE_FILES: Final = frozenset(f"{_DATABASE}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
+_NOT_TAKEN: Final = frozenset(f"{_DATABASE}{ending}" for ending in ("", "-wal", "-shm", "-journal")) | {
+    "state/history.seen"
+}
+_WORTHLESS: Final = (f"{staging.PREFIX}part-", f"{staging.PREFIX}probe-")
 
 _README: Final = """A backup of Strongroom: vault (your notes), state (tokens and history).
 
@@ -231,11 +234,11 @@ def _walk(name: str, root: Path | str, unreadable: set[str], dir_fd: int | None 
         yield _Item(name, ".", folder, os.fstat(folder))
         for base in sorted(os.listdir(folder)):
             inside = f"{name}/{base}"
-            if _is_skipped(inside, base):
-                continue
             try:
                 status = os.stat(base, dir_fd=folder, follow_symlinks=False)
             except FileNotFoundError:
+                continue
+            if _is_skipped(inside, base, status):
                 continue
             if stat.S_ISDIR(status.st_mode):
                 yield from _walk(inside, base, unreadable, folder)
@@ -245,11 +248,17 @@ def _walk(name: str, root: Path | str, unreadable: set[str], dir_fd: int | None 
         os.close(folder)
 
 
-def _is_skipped(name: str, base: str) -> bool:
-    """Locks, the database (taken otherwise) and our own temporary files."""
-    if base.startswith(".") and ".strongroom-" in base and base.endswith(".tmp"):
+def _is_skipped(name: str, base: str, status: os.stat_result) -> bool:
+    """Locks, the database (taken otherwise), what can be made again, and our own files that hold nothing of their own.
+
+    A version that waits for its exchange is taken along: after a kill it may be the only copy of somebody's words, and the
+    sweep at start settles it on the new machine as it would have on the old one.
+    """
+    if base.startswith(_WORTHLESS):
         return True
-    return name.startswith("state/") and (base.endswith(".lock") or name in _DATABASE_FILES)
+    if base.startswith(f"{staging.PREFIX}guard-"):
+        return status.st_nlink > 1
+    return name.startswith("state/") and (base.endswith(".lock") or name in _NOT_TAKEN)
 
 
 def _snapshot(path: Path) -> bytes:

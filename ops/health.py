@@ -38,8 +38,8 @@ def ask(environ: Mapping[str, str]) -> tuple[bool, str]:
         return False, f"no answer from {where}: {error.strerror or error}"
     if status == 200:
         return True, "ready"
-    reason = body.strip().splitlines()
-    return False, f"not ready ({status} from {where}/readyz){f': {reason[0][:300]}' if reason else ''}"
+    reasons = "".join(char for char in "; ".join(body.split("\n")) if char.isprintable()).strip("; ")
+    return False, f"not ready ({status} from {where}/readyz){f': {reasons}' if reasons else ''}"
 
 
 def _address(environ: Mapping[str, str]) -> tuple[str, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Final
 
 from ops.archive import Archive, Entry, Progress
 from service.errors import BadMount, Busy, Conflict, NoSpace, Unavailable
-from service.store import db
+from service.store import db, staging
 from service.store.lock import Lock
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -152,7 +151,7 @@ def _make_folder(folder: int, name: str) -> None:
 
 def _write(folder: int, name: str, archive: Archive, member: str, progress: Progress) -> None:
     entry = archive.manifest.entries[member]
-    temporary = f".strongroom-{secrets.token_hex(8)}.tmp"
+    temporary = staging.part_name()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
     try:

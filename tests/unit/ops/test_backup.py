@@ -23,6 +23,7 @@ from ops import archive, collect, exits
 from ops.__main__ import main
 from ops.opened import opened
 from service.errors import Busy
+from service.store import staging
 from service.store.db import Database, Schema
 from service.store.lock import Lock
 from tests.support import unprivileged
@@ -155,6 +156,22 @@ def test_the_same_content_gives_the_same_entries_in_the_same_order(house: House,
     names = [row[0] for row in listings[0]]  # opening the database changes the time of the folder it is in
     assert names[0] == archive.README
     assert names[1] == "vault"
+
+
+def test_a_version_that_waits_for_its_exchange_comes_along_and_what_is_worth_nothing_does_not(
+    house: House, tmp_path: Path
+) -> None:
+    """After a kill it may be the only copy; the sweep at start settles it (store/leftovers.py)."""
+    furnish(house)
+    aside, part = staging.aside_name(b"old", b"new"), staging.part_name()
+    (house.vault / aside).write_bytes(b"somebody's words")
+    (house.vault / part).write_bytes(b"half")
+    os.link(house.vault / "secret.md", house.vault / staging.guard_name())
+    (house.state / "history.seen").write_bytes(b"made again")
+    assert restore(backup(tmp_path), tmp_path) == exits.OK
+    ours = [path.name for path in (tmp_path / "v2").iterdir() if path.name.startswith(staging.PREFIX)]
+    assert ours == [aside]
+    assert not (tmp_path / "s2" / "history.seen").exists()
 
 
 def test_any_tar_can_unpack_it(house: House, tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def test_ready_is_exit_code_0_and_one_line(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_not_ready_is_exit_code_1_and_says_why_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with server(b"HTTP/1.1 503 Service Unavailable\r\n\r\nthe vault is missing\nsecond line") as running:
+    with server(b"HTTP/1.1 503 Service Unavailable\r\n\r\nthe vault is missing\nhistory is held\n") as running:
         assert health.main({"STRONGROOM_PORT": str(running.port)}) == 1
     shown = capsys.readouterr().out
-    assert shown == f"not ready (503 from 127.0.0.1:{running.port}/readyz): the vault is missing\n"
+    assert shown == f"not ready (503 from 127.0.0.1:{running.port}/readyz): the vault is missing; history is held\n"
 
 
 @pytest.mark.parametrize("answer", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1\r\n\r\n", b"HTTP/1.1 abc\r\n\r\n"])
