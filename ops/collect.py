@@ -37,6 +37,7 @@ _DATABASE: Final = f"state/{db.FILE_NAME}"
 _NOT_TAKEN: Final = frozenset(f"{_DATABASE}{ending}" for ending in ("", "-wal", "-shm", "-journal")) | {
     "state/history.seen"
 }
+LOCK_ENDINGS: Final = (".lock", ".lock.next")
 _WORTHLESS: Final = (f"{staging.PREFIX}part-", f"{staging.PREFIX}probe-")
 
 _README: Final = """A backup of Strongroom: vault (your notes), state (tokens and history).
@@ -258,7 +259,7 @@ def _is_skipped(name: str, base: str, status: os.stat_result) -> bool:
         return True
     if base.startswith(f"{staging.PREFIX}guard-"):
         return status.st_nlink > 1
-    return name.startswith("state/") and (base.endswith(".lock") or name in _NOT_TAKEN)
+    return name.startswith("state/") and (base.endswith(LOCK_ENDINGS) or name in _NOT_TAKEN)
 
 
 def _snapshot(path: Path) -> bytes:

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from ops.archive import Archive, Entry, Progress
+from ops.collect import LOCK_ENDINGS
 from service.errors import BadMount, Busy, Conflict, NoSpace, Unavailable
 from service.store import db, staging
 from service.store.lock import Lock
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PRIVATE: Final = ("state", "history")
-_NOT_CONTENT: Final = ("lost+found", "writer.lock", "history.lock", "server.lock")
-"""What a folder may hold and still count as empty: a fresh file system's own, and locks."""
 
 
 @contextlib.contextmanager
@@ -37,7 +36,7 @@ def reserved(targets: Mapping[str, Path], *, may_overwrite: bool) -> Iterator[No
         _make(tree, path)
     with _locked(targets["state"]):
         for tree, path in targets.items():
-            if not may_overwrite and any(name not in _NOT_CONTENT for name in os.listdir(path)):
+            if not may_overwrite and any(not _is_no_content(name) for name in os.listdir(path)):
                 raise Conflict(
                     f"the {tree} folder {str(path)!r} is not empty; name an empty one (--to-vault, --to-state), or add "
                     "--overwrite to lay the backup over what is there."
@@ -59,6 +58,11 @@ def into(targets: Mapping[str, Path], archive: Archive, progress: Progress) -> N
             names = [name for name in entries if name == tree or name.startswith(f"{tree}/")]
             _unpack_tree(tree, targets[tree], archive, sorted(names, key=_database_last), progress)
     os.sync()
+
+
+def _is_no_content(name: str) -> bool:
+    """What a folder may hold and still count as empty: locks, and what a fresh file system has."""
+    return name == "lost+found" or name.endswith(LOCK_ENDINGS)
 
 
 def _database_last(name: str) -> tuple[bool, str]:

@@ -65,7 +65,7 @@ def picture(root: Path) -> dict[str, tuple[str, int, int]]:
     """Every file and folder below `root`: SHA-256, mode and time (of files)."""
     seen = {}
     for path in sorted(root.rglob("*")):
-        if path.name.endswith((".lock", "-wal", "-shm", ".db")):
+        if path.name.endswith((".lock", ".next", "-wal", "-shm", ".db")):
             continue
         status = path.lstat()
         content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
@@ -518,7 +518,7 @@ def test_a_folder_that_is_not_empty_is_refused_untouched(
     (tmp_path / full / "mine.md").write_bytes(b"mine")
     assert restore(sound, tmp_path) == exits.CONFLICT
     assert "--overwrite" in capsys.readouterr().err
-    contents = [path.name for path in (tmp_path / full).iterdir() if not path.name.endswith(".lock")]
+    contents = [path.name for path in (tmp_path / full).iterdir() if ".lock" not in path.name]
     assert contents == ["mine.md"]
 
 
