@@ -126,8 +126,7 @@ def test_a_full_disk_is_no_space_and_changes_nothing(tmp_path: Path) -> None:
     database = Database(tmp_path, [ONE])
     database.connection().execute("PRAGMA max_page_count = 4")
     with pytest.raises(NoSpace), database.transaction() as connection:
-        for _ in range(10_000):
-            connection.execute("INSERT INTO a VALUES (1)")
+        connection.executemany("INSERT INTO a VALUES (?)", ((number,) for number in range(10_000)))
     assert database.connection().execute("SELECT count(*) FROM a").fetchone()[0] == 0
     database.connection().execute("PRAGMA max_page_count = 100000")
     with database.transaction() as connection:
@@ -148,8 +147,7 @@ def test_a_writer_that_waits_too_long_is_busy(tmp_path: Path, monkeypatch: pytes
 def test_an_error_inside_a_transaction_takes_all_of_it_back(tmp_path: Path) -> None:
     database = Database(tmp_path, [ONE])
     with pytest.raises(sqlite3.IntegrityError), database.transaction() as connection:
-        connection.execute("INSERT INTO a VALUES (1)")
-        connection.execute("INSERT INTO a VALUES (NULL)")
+        connection.executemany("INSERT INTO a VALUES (?)", [(1,), (None,)])
     assert database.connection().execute("SELECT count(*) FROM a").fetchone()[0] == 0
     database.close()
 
