@@ -178,7 +178,7 @@ def tmpfs(tmp_path: Path) -> Iterator[Path]:
 def test_a_read_only_mount_is_named(tmpfs: Path) -> None:
     """Bar 12; real, since root passes every permission."""
     subprocess.run(["mount", "-o", "remount,ro", tmpfs], check=True)
-    with pytest.raises(BadMount, match="mounted read-only.*mount it writable, or set STRONGROOM_READ_ONLY=1"):
+    with pytest.raises(BadMount, match=r"mounted read-only.*mount it writable, or set STRONGROOM_READ_ONLY=1"):
         mounts.check_vault(tmpfs, is_read_only=False)
     with pytest.raises(BadMount, match="mounted read-only"):
         mounts.prepare_state(tmpfs)
@@ -189,12 +189,9 @@ def test_a_read_only_mount_is_named(tmpfs: Path) -> None:
 def test_a_full_disk_is_named_and_works_again_after_freeing(tmpfs: Path) -> None:
     """Bar 9."""
     filler = tmpfs / "filler"
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError as error:
-            assert error.errno == errno.ENOSPC
+    with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while file.write(b"x" * 4096):
+            pass
     with pytest.raises(NoSpace):
         mounts.check_vault(tmpfs, is_read_only=False)
     filler.unlink()
