@@ -1,0 +1,336 @@
+"""Reading history: which commits there are, what they changed, which versions a note had, what it said then.
+
+The branch's first parents are the history ("linear on our side"). Commit headers are read once and kept, newest first, so that
+asking again reads only what is new. Everything is bounded by what the caller asks for, and reading takes no lock.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from service.errors import HistoryHeld, NoteNotFound, PathAmbiguous, RevisionNotFound
+from service.history import commits, trees
+from service.history.gitdir import GitDir
+from service.history.guard import EMPTY_BLOB
+from service.history.model import (
+    FOLDER_MODE,
+    Action,
+    Blob,
+    ChangeSet,
+    OldFile,
+    Revision,
+    Version,
+)
+from service.history.objects import BLOB, ObjectMissing
+from service.history.steps import file_changes
+from service.vault.model import Page
+
+MAX_FILES_LISTED: Final = 50
+"""Files named for one commit in `changes`; the counts are of all."""
+_RELATIVE: Final = re.compile(r"(?i)(?P<base>.*?)(?P<back>(?:~\d*|\^)*)")
+_HEX: Final = re.compile(r"(?i)[0-9a-f]{4,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One commit of the branch, as the walk needs it."""
+
+    id: str
+    tree: str
+    time: datetime
+
+
+class Log:
+    """The branch's commits. Threads may share it."""
+
+    def __init__(self, git: GitDir) -> None:
+        self._git = git
+        self._guard = threading.Lock()
+        self._chain: list[Link] = []
+
+    def chain(self) -> list[Link]:
+        """The branch's commits along first parents, newest first."""
+        head = self._git.head().commit
+        with self._guard:
+            fresh: list[Link] = []
+            known = {link.id: place for place, link in enumerate(self._chain[:1])}
+            while head is not None and head not in known:
+                try:
+                    text = self._git.commit_text(head)
+                except ObjectMissing as error:
+                    if fresh or self._chain:
+                        break  # a shallow clone, or a hole far back: history begins here
+                    raise HistoryHeld("the history is damaged: its newest commit cannot be read.") from error
+                fresh.append(Link(head, text.tree, text.time))
+                head = text.parents[0] if text.parents else None
+            self._chain = fresh + (self._chain if head is not None and head in known else [])
+            return self._chain
+
+    def revision(self, commit: str) -> Revision:
+        """A commit's time, author, subject and trailers.
+
+        Raises:
+            RevisionNotFound: there is no such commit.
+        """
+        try:
+            return commits.revision(commit, self._git.commit_text(commit))
+        except ObjectMissing as error:
+            raise RevisionNotFound(f"revision {commit[:12]}") from error
+
+    def resolve(self, asked: str) -> str:
+        """The commit that `asked` names: an id or the first 4 or more digits of one, `HEAD`, `~3`, `<id>~2`.
+
+        Raises:
+            RevisionNotFound: none, or more than one, answers to it.
+        """
+        match = _RELATIVE.fullmatch(asked.strip())
+        base = match["base"] if match else asked.strip()
+        chain = self.chain()
+        if base.casefold() in ("", "head", "@", "main", "latest"):
+            place = 0
+        elif _HEX.fullmatch(base):
+            place = _only([n for n, link in enumerate(chain) if link.id.startswith(base.casefold())], asked)
+        else:
+            raise RevisionNotFound(
+                f"revision {asked!r}", "Give an id from `strongroom history`, or ~1 for the one before."
+            )
+        for step in re.findall(r"~\d*|\^", match["back"] if match else ""):
+            place += int(step[1:] or 1) if step.startswith("~") else 1
+        if not 0 <= place < len(chain):
+            raise RevisionNotFound(f"revision {asked!r}", f"It holds {len(chain)} commits.")
+        return chain[place].id
+
+    def as_of(self, moment: datetime) -> str:
+        """The newest commit that is not later than `moment` (aware).
+
+        Raises:
+            RevisionNotFound: history is younger.
+        """
+        chain = self.chain()
+        for link in chain:
+            if link.time <= moment:
+                return link.id
+        begins = f"It begins {chain[-1].time:%Y-%m-%d %H:%M} UTC." if chain else "Nothing has been committed yet."
+        raise RevisionNotFound(f"state as old as {moment:%Y-%m-%d %H:%M} UTC", begins)
+
+    def tree_of(self, commit: str) -> str:
+        """A commit's tree.
+
+        Raises:
+            RevisionNotFound: there is no such commit.
+        """
+        try:
+            return self._git.commit_text(commit).tree
+        except ObjectMissing as error:
+            raise RevisionNotFound(f"revision {commit[:12]}") from error
+
+    def changes(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        prefix: str = "",
+        limit: int = 20,
+        offset: int = 0,
+    ) -> Page[ChangeSet]:
+        """Commits from `since` to `until` (aware, both included) that changed something at or below `prefix`, newest first."""
+        chain, find = self.chain(), _Finder(self._git.read_tree)
+        where = prefix.rstrip("/")
+        matching: list[int] = []
+        for place, link in enumerate(chain):
+            if (since and link.time < since) or (until and link.time > until):
+                continue
+            parent = chain[place + 1].tree if place + 1 < len(chain) else None
+            if not where or find.anything(link.tree, where) != find.anything(parent, where):
+                matching.append(place)
+        items = [self._change_set(chain, place, prefix) for place in matching[offset : offset + limit]]
+        return Page(tuple(items), len(matching), offset)
+
+    def note_history(self, path: str, limit: int = 20, offset: int = 0) -> Page[Version]:
+        """The versions of the note at `path`, newest first: across removals, and back through exact renames.
+
+        Raises:
+            NoteNotFound: no commit ever held it.
+        """
+        versions = list(self._versions(path))
+        if not versions:
+            raise NoteNotFound(path)
+        return Page(
+            tuple(self._filled(version) for version in versions[offset : offset + limit]), len(versions), offset
+        )
+
+    def read(self, path: str, commit: str) -> OldFile:
+        """A file as `commit` held it; a note that was renamed since is found under its name of then.
+
+        Raises:
+            NoteNotFound: it was not there then.
+            HistoryHeld: its content is damaged.
+        """
+        tree = self.tree_of(commit)
+        found = self.spelled(tree, path)
+        if found is None:
+            old = self.name_then(path, commit)
+            found = None if old is None else self.spelled(tree, old)
+        if found is None:
+            raise NoteNotFound(path)
+        name, blob = found
+        return OldFile(self.revision(commit), name, self.blob(blob.id), blob.mode)
+
+    def blob(self, object_id: str) -> bytes:
+        """A blob's bytes.
+
+        Raises:
+            HistoryHeld: it is missing or damaged.
+        """
+        try:
+            return self._git.objects.read(object_id, BLOB)
+        except ObjectMissing as error:
+            raise HistoryHeld(
+                f"the history is damaged: object {object_id[:12]} cannot be read; restore the history from a backup."
+            ) from error
+
+    def spelled(self, tree: str, path: str) -> tuple[str, Blob] | None:
+        """The file or folder at `path` in a tree: the exact name, else the one that is equal under NFC.
+
+        Raises:
+            PathAmbiguous: two are.
+        """
+        read = self._git.read_tree
+        exact = trees.lookup(read, tree, path)
+        if exact is not None:
+            return path, exact
+        here, name = Blob(FOLDER_MODE, tree), ""
+        for part in path.split("/"):
+            wanted = unicodedata.normalize("NFC", part)
+            listed = trees.named(read, here.id) if here.mode == FOLDER_MODE else {}
+            twins = [found for found in listed if found == part] or [
+                found for found in listed if unicodedata.normalize("NFC", found) == wanted
+            ]
+            if len(twins) > 1:
+                raise PathAmbiguous(path)
+            if not twins:
+                return None
+            here, name = listed[twins[0]], f"{name}/{twins[0]}" if name else twins[0]
+        return name, here
+
+    def name_then(self, path: str, commit: str) -> str | None:
+        """The name that the note at `path` had in `commit`, following exact renames back; None when it did not exist."""
+        order = {link.id: place for place, link in enumerate(self.chain())}
+        if commit not in order:
+            return None
+        name: str | None = path
+        for told in self._versions(path):
+            if order[told.link.id] >= order[commit]:
+                break
+            name = told.old_path or told.path
+        return name
+
+    def differences(
+        self, old: str | None, new: str, prefix: str = ""
+    ) -> Iterator[tuple[str, Blob | None, Blob | None]]:
+        """Files that differ between two trees, at or below `prefix`."""
+        yield from trees.differences(self._git.read_tree, old, new, prefix)
+
+    def _change_set(self, chain: Sequence[Link], place: int, prefix: str) -> ChangeSet:
+        link = chain[place]
+        parent = chain[place + 1].tree if place + 1 < len(chain) else None
+        found = list(trees.differences_at(self._git.read_tree, parent, link.tree, prefix.rstrip("/")))
+        was = {path: before for path, before, _ in found}
+        files = file_changes({path: after for path, _, after in found}, was.get)
+        count = Counter(change.action for change in files)
+        return ChangeSet(
+            self.revision(link.id),
+            count[Action.ADDED],
+            count[Action.CHANGED] + count[Action.RENAMED],
+            count[Action.REMOVED],
+            tuple(files[:MAX_FILES_LISTED]),
+        )
+
+    def _versions(self, path: str) -> Iterator[_Told]:
+        """Every change of the note, newest first, with the name it had."""
+        chain, name, find = self.chain(), path, _Finder(self._git.read_tree)
+        for place, link in enumerate(chain):
+            parent = chain[place + 1].tree if place + 1 < len(chain) else None
+            now, was = find(link.tree, name), find(parent, name)
+            if now == was:
+                continue
+            if now is not None and was is not None:
+                yield _Told(link, Action.CHANGED, name, None, now)
+                continue
+            moved = self._moved(parent, link.tree, name, (now or was).id)  # type: ignore[union-attr]  # one of them is
+            if now is None:
+                gone = _Told(link, Action.REMOVED, name, None, None)
+                yield _Told(link, Action.RENAMED, moved, name, was) if moved else gone
+            elif moved is None:
+                yield _Told(link, Action.ADDED, name, None, now)
+            else:
+                yield _Told(link, Action.RENAMED, name, moved, now)
+                name = moved
+
+    def _moved(self, old: str | None, new: str, path: str, blob: str) -> str | None:
+        """The other end of an exact rename of `path` between two trees."""
+        if blob == EMPTY_BLOB:
+            return None
+        found = list(trees.differences(self._git.read_tree, old, new))
+        others = (entry for name, before, after in found if name != path for entry in (before, after))
+        if not any(entry is not None and entry.id == blob for entry in others):
+            return None
+        was = {name: before for name, before, _ in found}
+        for change in file_changes({name: after for name, _, after in found}, was.get):
+            if change.old_path is not None and path in (change.path, change.old_path):
+                return change.old_path if path == change.path else change.path
+        return None
+
+    def _filled(self, told: _Told) -> Version:
+        size = None if told.blob is None else len(self.blob(told.blob.id))
+        blob = None if told.blob is None else told.blob.id
+        return Version(self.revision(told.link.id), told.action, told.path, told.old_path, blob, size)
+
+
+class _Told(NamedTuple):
+    link: Link
+    action: Action
+    path: str
+    old_path: str | None
+    blob: Blob | None
+
+
+class _Finder:
+    """Looks one path up in many trees; folders that did not change between commits are opened once."""
+
+    def __init__(self, read: trees.ReadTree) -> None:
+        self._read = read
+        self._cache: dict[tuple[str, str], Blob | None] = {}
+
+    def __call__(self, tree: str | None, path: str) -> Blob | None:
+        """The file at `path`; None when there is none."""
+        found = self.anything(tree, path)
+        return None if found is None or found.mode == FOLDER_MODE else found
+
+    def anything(self, tree: str | None, path: str) -> Blob | None:
+        """The file or folder at `path`."""
+        return None if tree is None else self._below(tree, path)
+
+    def _below(self, tree: str, path: str) -> Blob | None:
+        key = tree, path
+        if key not in self._cache:
+            name, _, rest = path.partition("/")
+            entry = trees.entries(self._read, tree).get(os.fsencode(name))
+            if rest and entry is not None:
+                entry = self._below(entry.id, rest) if entry.mode == FOLDER_MODE else None
+            self._cache[key] = entry
+        return self._cache[key]
+
+
+def _only(places: Sequence[int], asked: str) -> int:
+    if len(places) != 1:
+        why = "More than one begins so; give more digits." if places else "List them with `strongroom history`."
+        raise RevisionNotFound(f"revision {asked!r}", why)
+    return places[0]
