@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,7 +15,7 @@ from typing import Final
 from ops.archive import Archive, Entry, Progress
 from ops.collect import LOCK_ENDINGS
 from service.errors import BadMount, Busy, Conflict, NoSpace, Unavailable
-from service.store import db, staging
+from service.store import db, mounts, staging
 from service.store.lock import Lock
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,6 +33,8 @@ def reserved(targets: Mapping[str, Path], *, may_overwrite: bool) -> Iterator[No
     """
     for tree, path in targets.items():
         _make(tree, path)
+    mounts.prepare_state(targets["state"], targets["vault"])  # closes a fresh one: a server refuses an open one
+    mounts.check_vault(targets["vault"], is_read_only=False)
     with _locked(targets["state"]):
         for tree, path in targets.items():
             if not may_overwrite and any(not _is_no_content(name) for name in os.listdir(path)):
@@ -85,17 +86,10 @@ def _locked(state: Path) -> Iterator[None]:
 def _make(tree: str, path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700 if tree in _PRIVATE else 0o755)
-        os.close(os.open(path, _FOLDER_FLAGS & ~os.O_NOFOLLOW))
     except OSError as error:
         raise BadMount(
-            f"the {tree} folder {str(path)!r} cannot be used ({error.strerror}); check the mount."
+            f"the {tree} folder {str(path)!r} cannot be made ({error.strerror}); check the mount."
         ) from error
-    if not os.access(path, os.W_OK | os.X_OK):
-        status = path.stat()
-        raise BadMount(
-            f"user {os.geteuid()} may not write into the {tree} folder {str(path)!r} (owner {status.st_uid}:{status.st_gid}, "
-            f"mode {stat.S_IMODE(status.st_mode):04o}); run this as its owner."
-        )
 
 
 def _check_space(targets: Mapping[str, Path], entries: Mapping[str, Entry]) -> None:

@@ -120,6 +120,14 @@ def test_state_is_private_after_restoring_whatever_the_archive_says(house: House
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
+def test_a_fresh_state_folder_that_is_open_to_others_is_closed(house: House, tmp_path: Path) -> None:
+    """A bind mount that an engine made is 0755, and the server refuses an open state that holds a database."""
+    furnish(house)
+    (tmp_path / "s2").mkdir(mode=0o755)
+    assert restore(backup(tmp_path), tmp_path) == exits.OK
+    assert stat.S_IMODE((tmp_path / "s2").stat().st_mode) == 0o700
+
+
 def test_links_and_special_files_are_left_out_and_told(
     house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -560,6 +568,21 @@ def test_a_running_server_on_that_state_is_in_the_way(
         assert restore(sound, tmp_path) == exits.UNAVAILABLE
     assert "stop it first" in capsys.readouterr().err
     assert list((tmp_path / "v2").iterdir()) == []
+
+
+@pytest.mark.parametrize("shut", ["v2", "s2"])
+def test_a_folder_that_cannot_be_written_is_told_with_its_owner_before_anything_is_unpacked(
+    shut: str, sound: Path, tmp_path: Path
+) -> None:
+    assert restore(sound, tmp_path, "--check") == exits.OK
+    for name in ("v2", "s2"):
+        (tmp_path / name).mkdir()
+    unprivileged.give(unprivileged.STRANGER, tmp_path)
+    (tmp_path / shut).chmod(0o500)
+    ended = unprivileged.run(lambda: restore(sound, tmp_path))
+    assert ended.code == exits.MISCONFIGURED, ended.err
+    assert "mode 0500" in ended.err
+    assert [path for name in ("v2", "s2") for path in (tmp_path / name).iterdir()] == []
 
 
 def test_vault_and_state_in_one_another_are_refused(sound: Path, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What `strongroom doctor` looks at: one function a check, each of which says what it found, what it means, what to do."""

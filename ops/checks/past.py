@@ -1,0 +1,139 @@
+"""The history: sane, and young enough; and the scheduler that keeps it so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ops.checks import running
+from ops.checks.finding import Finding, Patient, fail, ok, warn
+
+if TYPE_CHECKING:
+    from service.history.history import History
+
+_SHOWN: Final = 3
+
+
+def history(patient: Patient) -> Finding:
+    """The newest commit is whole, nothing is held, and the latest attempt went through."""
+    if not _git_dir(patient).exists():
+        return warn(
+            f"there is no history yet ({_git_dir(patient)})",
+            "nothing can be brought back yet",
+            "start the server, or run: strongroom commit",
+        )
+    with _opened(patient) as past:
+        head = past.git.head()
+        if head.commit is None or head.tree is None:
+            return warn("the history has no commit yet", "nothing can be brought back yet", "run: strongroom commit")
+        newest = past.git.commit_text(head.commit).time
+        files, missing = _look(past, head.tree)
+        if missing:
+            return fail(
+                f"{missing:,} of the {files:,} files of the newest commit cannot be read",
+                "the history is damaged; the notes themselves are not",
+                "bring the history back from a backup, or move it away and start a new one with: strongroom commit",
+            )
+        if newest - patient.clock.now() > timedelta(minutes=5):
+            return fail(
+                f"the newest commit is of {newest:%Y-%m-%d %H:%M} UTC, which is yet to come",
+                "this machine's clock was, or is, wrong: `--at` will not find what you expect",
+                "set the clock, and keep it right with NTP",
+            )
+        return _outcome(past, files, newest)
+
+
+def _outcome(past: History, files: int, newest: datetime) -> Finding:
+    status, commits = past.status(), len(past.log.chain())
+    if status.last_error is not None:
+        sentence, _, way_out = status.last_error.partition(". ")
+        return fail(
+            sentence.rstrip("."),
+            "nothing was committed since; " + ("it waits for your word" if status.is_held else "it is tried again"),
+            way_out.rstrip(".") or "mend that; the next commit then goes through by itself",
+        )
+    told = f"{commits:,} commits, {files:,} files, the newest of {newest:%Y-%m-%d %H:%M} UTC"
+    if status.problem_count:
+        more = f" and {status.problem_count - _SHOWN:,} more" if status.problem_count > _SHOWN else ""
+        return warn(
+            f"{told}; left at an earlier version: {'; '.join(status.problems[:_SHOWN])}{more}",
+            "these files' latest text is not in the history",
+            "do as each says; the next commit takes them",
+        )
+    return ok(told)
+
+
+def _look(past: History, tree: str) -> tuple[int, int]:
+    """How many files the newest commit has, and how many of them have no content in the store."""
+    from service.history import trees
+
+    files = missing = 0
+    for _, blob in trees.flatten(past.git.read_tree, tree):
+        files += 1
+        missing += not past.git.objects.has(blob.id)
+    return files, missing
+
+
+def scheduler(patient: Patient) -> Finding:
+    """While a server runs, a commit (or a look that found nothing to commit) went through within twice the interval."""
+    settings = patient.settings
+    who = running.server(settings.state)
+    if who is None:
+        return warn(
+            "no server is running on this state",
+            "nothing is committed by itself",
+            "start it: ./ops/up, or strongroom serve",
+        )
+    if not settings.commit_every_s:
+        return warn(
+            "STRONGROOM_COMMIT_EVERY is 0", "only what tools write is committed by itself", "set it to 30m or so"
+        )
+    limit = timedelta(seconds=2 * settings.commit_every_s)
+    now = patient.clock.now()
+    with _opened(patient) as past:
+        last = past.status().last_success
+    if last is not None and now - last <= limit:
+        return ok(f"the last look for changes went through {_ago(now - last)} ago ({who})")
+    up = now.timestamp() - (settings.state / "server.lock").stat().st_mtime
+    found = (
+        "no commit has gone through yet"
+        if last is None
+        else f"the last one that went through is {_ago(now - last)} old"
+    )
+    if up < limit.total_seconds():
+        return warn(found, "the server has just started; its first commit may be under way", "look again in a while")
+    return fail(
+        f"{found}, and the server has been up for {_ago(timedelta(seconds=up))}",
+        "changes are not being committed",
+        "read what `history` says above and the server's log; then restart it",
+    )
+
+
+def _git_dir(patient: Patient) -> Path:
+    settings = patient.settings
+    named = {"": settings.state / "history.git", ".git": settings.vault / ".git"}
+    return named.get(settings.history_dir) or Path(settings.history_dir)
+
+
+@contextmanager
+def _opened(patient: Patient) -> Iterator[History]:
+    from service.history.model import Setup
+
+    from service.history import opening
+
+    os.stat(patient.settings.state)  # history would make what is missing; doctor only looks
+    with opening.opened(Setup.of(patient.settings), patient.clock) as past:
+        yield past
+
+
+def _ago(age: timedelta) -> str:
+    seconds = max(0, int(age.total_seconds()))
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{seconds} seconds"
