@@ -1,7 +1,8 @@
 """What an operator sees: one JSON object a line on stdout, a console view on a terminal, stderr in stdio mode.
 
-Events are `noun.verb_past` with ids and counts. Note text, titles of hits, query strings and secrets never come here;
-the redactor is the second fence, for what a library might say.
+Events are `noun.verb_past` with ids and counts. Note text, titles of hits, query strings and secrets never come here.
+Two fences stand behind that rule for what a library might say: exceptions are told by type and place, never in their own
+words (a validation error quotes what it validated), and anything shaped like a token is blanked out.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import time
+import traceback
 from collections.abc import MutableMapping
 from typing import Any, Final, TextIO
 
 import structlog
 
 _SECRET: Final = re.compile(r"\bsr[acrs]_[A-Za-z0-9_-]{20,}|(?i:bearer\s+)\S+")
+_FRAMES: Final = 8
 _QUIET_LIBRARIES: Final = (
     "mcp",
     "uvicorn",
@@ -41,7 +45,7 @@ def configure(stream: TextIO, *, level: str = "info", log_format: str = "auto") 
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-        structlog.processors.format_exc_info,
+        tell_exceptions_by_place,
         redact,
     ]
     number = logging.getLevelNamesMapping()[level.upper()]
@@ -64,6 +68,56 @@ def configure(stream: TextIO, *, level: str = "info", log_format: str = "auto") 
         library = logging.getLogger(name)
         library.handlers, library.propagate = [], True
         library.setLevel(max(number, logging.WARNING))
+
+
+def tell_exceptions_by_place(
+    _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Replace `exc_info` by what `places` says."""
+    given = event.pop("exc_info", None)
+    error = given if isinstance(given, BaseException) else given[1] if isinstance(given, tuple) else None
+    if given is True:
+        error = sys.exc_info()[1]
+    if error is not None:
+        event.update(places(error))
+    return event
+
+
+def places(error: BaseException) -> dict[str, str]:
+    """An exception for the log: the type that began it and where it passed, without its words."""
+    seen = {id(error)}
+    while (cause := error.__cause__ or error.__context__) is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        error = cause
+    if isinstance(error, BaseExceptionGroup):
+        return places(error.exceptions[0])
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    at = " > ".join(f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames)
+    return {"error": type(error).__qualname__, "at": at}
+
+
+class Sparingly:
+    """Says the same thing at most once in a while, with how often it happened meanwhile.
+
+    Args:
+        log: where to.
+        event: the event's name.
+        every_s: how long (seconds) to be silent about a reason once it was told.
+    """
+
+    def __init__(self, log: Any, event: str, every_s: float = 60.0) -> None:
+        self._log, self._event, self._every_s = log, event, every_s
+        self._untold: dict[str, tuple[float, int]] = {}
+
+    def note(self, *, reason: str) -> None:
+        """It happened again. `reason` is one of a few words of our own."""
+        now = time.monotonic()
+        silent_until, count = self._untold.get(reason, (0.0, 0))
+        if now < silent_until:
+            self._untold[reason] = (silent_until, count + 1)
+            return
+        self._untold[reason] = (now + self._every_s, 0)
+        self._log.info(self._event, reason=reason, times=count + 1)
 
 
 def redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

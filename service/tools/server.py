@@ -9,18 +9,19 @@ from __future__ import annotations
 import difflib
 import json
 import time
-import traceback
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, TypeVar
 
 import structlog
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -38,6 +39,7 @@ from pydantic import ValidationError
 
 from service.auth.model import Grant, acting
 from service.errors import AppError, BadArgument, Forbidden, NotFound, ReadOnly
+from service.logs import places
 from service.tools.context import Room
 from service.tools.register import ResourceSpec, ToolSpec, as_tool, select
 from service.tools.workers import Workers
@@ -77,6 +79,11 @@ class StrongroomServer(MCPServer[Room]):
         if resources is not None:
             self._serve_resources(resources)
 
+    @property
+    def tool_names(self) -> Sequence[str]:
+        """Every tool there is, in the order clients see."""
+        return tuple(self._specs)
+
     async def list_tools(self) -> list[ListedTool]:
         """The tools that the present grant may use, in their registered order."""
         grant = acting()
@@ -98,7 +105,7 @@ class StrongroomServer(MCPServer[Room]):
         except Exception as error:  # noqa: BLE001  # the boundary: whatever it is, the model gets a sentence
             outcome, sentence = told(error)
             if outcome == "INTERNAL":
-                _log.error("tool.crashed", tool=spec.name if spec else "(unknown)", **where(error))
+                _log.error("tool.crashed", tool=spec.name if spec else "(unknown)", **places(error))
             return CallToolResult(content=[TextContent(text=f"{outcome}: {sentence}")], is_error=True)
         finally:
             _log.info(
@@ -109,6 +116,15 @@ class StrongroomServer(MCPServer[Room]):
                 grant=_grant_id(),
             )
         return _compact(result)
+
+    async def serve_streams(
+        self,
+        read_stream: MemoryObjectReceiveStream[SessionMessage | Exception],
+        write_stream: MemoryObjectSendStream[SessionMessage],
+    ) -> None:
+        """Serve one session, in the era its client opens with, until its messages end. Closes both streams."""
+        core = self._lowlevel_server
+        await core.run(read_stream, write_stream, core.create_initialization_options())
 
     def _serve_resources(self, spec: ResourceSpec) -> None:
         # MCPServer's own resources are a fixed list without pages; the protocol core below it takes handlers.
@@ -137,7 +153,7 @@ class StrongroomServer(MCPServer[Room]):
         except Exception as error:
             outcome, sentence = told(error)
             if outcome == "INTERNAL":
-                _log.error("resource.crashed", **where(error))
+                _log.error("resource.crashed", **places(error))
             code = INTERNAL_ERROR if outcome in ("INTERNAL", "UNAVAILABLE", "BUSY") else INVALID_PARAMS
             raise MCPError(code=code, message=f"{outcome}: {sentence}") from error
         finally:
@@ -204,18 +220,6 @@ def told(error: BaseException) -> tuple[str, str]:
         "INTERNAL",
         "something went wrong inside Strongroom and was logged; nothing more is known here. Try again, or tell the owner.",
     )
-
-
-def where(error: BaseException) -> dict[str, str]:
-    """A crash for the log: its types and places, without its words, which might hold note text."""
-    deepest = error
-    while deepest.__cause__ is not None:
-        deepest = deepest.__cause__
-    frames = traceback.extract_tb(deepest.__traceback__)[-6:]
-    return {
-        "error": type(deepest).__qualname__,
-        "at": " > ".join(f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames),
-    }
 
 
 def _problems(error: ValidationError) -> str:
