@@ -13,6 +13,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from service.auth.model import READ, SCOPES, Grant
@@ -39,6 +40,11 @@ class Tokens:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
+
+    @property
+    def path(self) -> Path:
+        """The file they are kept in."""
+        return self._database.path
 
     def create(self, name: str, *, is_read_only: bool = False, days: int | None = None) -> tuple[Grant, str]:
         """Make a token: the grant, and the only copy of the token there will ever be.

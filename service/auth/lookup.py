@@ -1,0 +1,84 @@
+"""Asking the database from the event loop: in one thread, with a deadline, and never taking silence for a yes.
+
+The database sits on a disk that may hang or vanish. Whoever asks gets an answer within ANSWER_S or `Unavailable`. A file
+that was deleted or put in another's place counts as unreadable too: revocations would go into the new one, unseen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from service.auth.model import Grant
+from service.auth.tokens import Tokens
+from service.errors import AppError, Unavailable
+
+ANSWER_S: Final = 2.0
+T = TypeVar("T")
+
+
+class Lookup:
+    """`Tokens`, asked from the event loop. Close it when the loop ends."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants")
+        self._file = _identity(tokens)
+
+    async def find(self, token_hash: bytes) -> Grant | None:
+        """The living grant behind a token.
+
+        Raises:
+            Unavailable: the database gave no answer in time.
+        """
+        return await self._ask(lambda: self._tokens.find(token_hash))
+
+    async def ended(self, hashes: Collection[bytes], since_epoch: int) -> tuple[int, frozenset[bytes]]:
+        """The epoch now, and those of `hashes` whose grants ended; they are looked at only when the epoch has moved.
+
+        Raises:
+            Unavailable: the database gave no answer in time.
+        """
+
+        def look() -> tuple[int, frozenset[bytes]]:
+            epoch = self._tokens.epoch()
+            if epoch == since_epoch:
+                return epoch, frozenset()
+            return epoch, frozenset(one for one in hashes if self._tokens.find(one) is None)
+
+        return await self._ask(look)
+
+    def note_use(self, grant: Grant) -> None:
+        """Write down that the grant was used, later and in its turn; a failure loses only that."""
+        self._thread.submit(self._touch, grant)
+
+    def close(self) -> None:
+        """Let the thread end; does not wait for a database that hangs."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _touch(self, grant: Grant) -> None:
+        try:
+            self._tokens.touch(grant)
+        except (AppError, sqlite3.Error):
+            return  # the time of the last use is a comfort, not worth a word
+
+    async def _ask(self, question: Callable[[], T]) -> T:
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, self._checked, question)
+        except (AppError, sqlite3.Error, OSError) as error:  # TimeoutError is an OSError
+            raise Unavailable("the state cannot be read, so nobody is let in; see strongroom doctor.") from error
+
+    def _checked(self, question: Callable[[], T]) -> T:
+        if _identity(self._tokens) != self._file:
+            raise FileNotFoundError("the database file is another one now")
+        return question()
+
+
+def _identity(tokens: Tokens) -> tuple[int, int]:
+    seen = os.stat(tokens.path)
+    return seen.st_dev, seen.st_ino
