@@ -1,0 +1,62 @@
+"""A request's body, read whole before the protocol sees it: at most so much, in at most so long.
+
+Only requests that passed the guard come here, so a stranger cannot make us hold a body at all.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.web import answers
+
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+"""The protocol's own bound; a write of a million characters, escaped at its worst, is larger and is refused early."""
+
+READ_WITHIN_S: Final = 30.0
+"""Long enough for a full body over a phone, short enough that trickling clients do not pile up."""
+
+
+class WholeBody:
+    """An ASGI layer that hands on one complete body."""
+
+    def __init__(self, app: ASGIApp, within_s: float = READ_WITHIN_S, max_bytes: int = MAX_BODY_BYTES) -> None:
+        self._app, self._within_s, self._max_bytes = app, within_s, max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _declared_bytes(scope) > self._max_bytes:
+            await answers.too_large(scope, receive, send)
+            return
+        body, is_complete = bytearray(), False
+        with anyio.move_on_after(self._within_s):
+            while not is_complete:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return
+                body += message.get("body", b"")
+                is_complete = not message.get("more_body", False)
+                if len(body) > self._max_bytes:
+                    await answers.too_large(scope, receive, send)
+                    return
+        if not is_complete:
+            await answers.too_slow(scope, receive, send)
+            return
+        await self._app(scope, _replaying(bytes(body), receive), send)
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replay
+
+
+def _declared_bytes(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0

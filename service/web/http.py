@@ -1,0 +1,37 @@
+"""The routes: `/mcp` behind its guard, the two health paths, and nothing else.
+
+A plain Starlette router without its application object: that adds error pages and redirects, and here is nothing that
+should redirect (`/mcp/` answered with a 307 is a known killer of connectors) or explain itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp
+
+from service.settings import Settings
+from service.web import answers
+from service.web.edge import Edge
+from service.web.health import Healthz, Problems, Readyz
+
+Lifespan = Callable[[object], AbstractAsyncContextManager[None]]
+
+
+def build(mcp: ASGIApp, problems: Problems, settings: Settings, lifespan: Lifespan) -> ASGIApp:
+    """The whole ASGI application.
+
+    Args:
+        mcp: the protocol's endpoint, already behind its guard.
+        problems: what is wrong right now, for `/readyz`.
+        lifespan: entered before the first request and left after the last.
+    """
+    routes = [
+        Route("/mcp", endpoint=mcp),
+        Route("/healthz", endpoint=Healthz()),
+        Route("/readyz", endpoint=Readyz(problems)),
+    ]
+    router = Router(routes, redirect_slashes=False, default=answers.not_found, lifespan=lifespan)
+    return Edge(router, settings)

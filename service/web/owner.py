@@ -1,0 +1,145 @@
+"""The owner's door: a socket in the state folder, through which `strongroom stdio` joins the running service.
+
+No network is involved: the socket lies in a folder of mode 0700 and has mode 0600, so whoever can open it could read the
+state anyway. Each connection is one MCP session with the owner's local grant. It begins with one line of JSON from the
+client (`Hello`) and one from us; then come the lines of the stdio transport, both ways.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import anyio
+import anyio.abc
+import structlog
+from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from service.auth import model
+from service.auth.model import acting_as
+from service.clock import Clock
+from service.tools.server import StrongroomServer
+
+SOCKET_NAME: Final = "strongroom.sock"
+MAX_LINE_BYTES: Final = 8 * 1024 * 1024
+MAX_SESSIONS: Final = 32
+_HELLO_WITHIN_S: Final = 5.0
+
+_log = structlog.get_logger()
+
+
+class OwnersDoor:
+    """The socket and its sessions.
+
+    Args:
+        vault: the vault that is served; a client that means another one is turned away.
+    """
+
+    def __init__(self, server: StrongroomServer, state: Path, vault: Path, clock: Clock) -> None:
+        self._server, self._state, self._vault, self._clock = server, state, vault.resolve(), clock
+        self._sessions = 0
+
+    async def serve(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Take connections until cancelled. Without a file system that holds sockets, say so and do without."""
+        with _short_path(self._state) as path:
+            try:
+                listener = await anyio.create_unix_listener(path, mode=0o600)
+            except OSError as error:
+                _log.warning("socket.refused", error=error.strerror, consequence="strongroom stdio cannot join in")
+                task_status.started()
+                return
+            try:
+                async with listener:
+                    task_status.started()
+                    await listener.serve(self._session)
+            finally:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+
+    async def _session(self, stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            if self._sessions >= MAX_SESSIONS:
+                return
+            self._sessions += 1
+            lines = BufferedByteReceiveStream(stream)
+            try:
+                with contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError):
+                    await self._talk(lines, stream)
+            finally:
+                self._sessions -= 1
+
+    async def _talk(self, lines: BufferedByteReceiveStream, stream: anyio.abc.SocketStream) -> None:
+        is_read_only: bool | None = None
+        with anyio.move_on_after(_HELLO_WITHIN_S):
+            is_read_only = self._understood(await _line(lines))
+        if is_read_only is None:
+            why = f"this service keeps the vault {str(self._vault)!r}, not the one that was named"
+            await stream.send(json.dumps({"error": why}).encode() + b"\n")
+            return
+        await stream.send(b'{"ok": true}\n')
+        _log.info("session.opened", read_only=is_read_only)
+        with acting_as(model.local(self._clock.now(), is_read_only=is_read_only)):
+            await _converse(self._server, lines, stream)
+        _log.info("session.closed")
+
+    def _understood(self, hello: bytes) -> bool | None:
+        """Whether the session is to be read-only; None when it does not mean this vault."""
+        try:
+            said = json.loads(hello)
+        except ValueError:
+            return None
+        if not isinstance(said, dict) or said.get("vault") != str(self._vault):
+            return None
+        return said.get("read_only") is not False
+
+
+async def _converse(server: StrongroomServer, lines: BufferedByteReceiveStream, stream: anyio.abc.SocketStream) -> None:
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage]()
+
+    async def read() -> None:
+        async with to_server:
+            while True:
+                try:
+                    line = await _line(lines)
+                except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound):
+                    return
+                try:
+                    message: SessionMessage | Exception = SessionMessage(
+                        jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    )
+                except ValueError as error:
+                    message = error
+                await to_server.send(message)
+
+    async def write() -> None:
+        async with from_server:
+            async for answer in from_server:
+                await stream.send(answer.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        tasks.start_soon(write)
+        await server.serve_streams(from_client, to_client)
+        # The write side ends by itself once the server has closed its end; what it still holds must get out.
+
+
+async def _line(lines: BufferedByteReceiveStream) -> bytes:
+    return await lines.receive_until(b"\n", MAX_LINE_BYTES)
+
+
+@contextlib.contextmanager
+def _short_path(folder: Path) -> Iterator[str]:
+    """A name for the socket that fits into the 107 bytes a socket's address has, however deep the folder lies."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        through = f"/proc/self/fd/{descriptor}"
+        yield f"{through if os.path.isdir(through) else folder}/{SOCKET_NAME}"
+    finally:
+        os.close(descriptor)
