@@ -171,6 +171,17 @@ class Busy(Unavailable):
         super().__init__(f"{what} is in use by another process (waited {waited_s:g} s); try again in a moment.")
 
 
+class AlreadyServed(Unavailable):
+    """A second server on one state. Retrying helps once the first has stopped (an upgrade, say)."""
+
+    code = "BUSY"
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(
+            f"a Strongroom already serves this state ({holder}); stop it first, or give this one a STRONGROOM_STATE of its own."
+        )
+
+
 class NoSpace(Unavailable):
     code = "NO_SPACE"
 
