@@ -1,0 +1,193 @@
+"""A token taken back by another process: what ends, how soon, how cleanly, and what lives on.
+
+auth.md 2.3, 7.7 and attack lines 76, 77, 81, 82; decisions.md 20: the clock starts when the revoking command has committed,
+which is no later than its end.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx2
+import pytest
+
+from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of, wait_until
+
+PROMISED_S = 1.0
+pytestmark = pytest.mark.anyio
+
+
+def request(method: str, era: str, **params: object) -> tuple[dict[str, object], dict[str, str]]:
+    """A message and the headers that go with it."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    if era == MODERN:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        }
+        params["_meta"] = meta
+        headers |= {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+        if "name" in params:
+            headers["Mcp-Name"] = str(params["name"])
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, headers
+
+
+async def in_thread(work: Callable[[], Any]) -> Any:
+    return await anyio.to_thread.run_sync(work)
+
+
+class Stream:
+    """A raw answer, read in the background: when it began, what came, when and how it ended."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended = anyio.Event(), anyio.Event()
+        self.status = 0
+        self.received = b""
+        self.ended_at = 0.0
+        self.error: Exception | None = None
+
+    async def run(self, service: Service, token: str, method: str, era: str, **params: object) -> None:
+        message, headers = request(method, era, **params)
+        try:
+            async with (
+                httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}", **headers}, timeout=60) as http,
+                http.stream("POST", f"{service.url}/mcp", json=message) as answer,
+            ):
+                self.status = answer.status_code
+                async for piece in answer.aiter_bytes():
+                    self.received += piece
+                    self.begun.set()
+        except httpx2.HTTPError as error:
+            self.error = error
+        self.ended_at = time.monotonic()
+        self.ended.set()
+
+
+async def test_an_open_stream_ends_cleanly_within_a_second_and_another_grants_stream_lives_on(service: Service) -> None:
+    """The modern era's listen stream: the last chunk arrives, no connection is torn."""
+    doomed, kept = Stream(), Stream()
+    token = await in_thread(lambda: service.token("doomed"))
+    other = await in_thread(lambda: service.token("kept"))
+    notifications = {"toolsListChanged": True}
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            for stream, its in ((doomed, token), (kept, other)):
+                tasks.start_soon(
+                    lambda stream=stream, its=its: stream.run(
+                        service, its, "subscriptions/listen", MODERN, notifications=notifications
+                    )
+                )
+                await stream.begun.wait()
+            await in_thread(lambda: service.cli_json("tokens", "revoke", "doomed"))
+            committed_by = time.monotonic()
+            await doomed.ended.wait()
+            assert doomed.ended_at - committed_by < PROMISED_S
+            assert (doomed.status, doomed.error) == (200, None)
+            async with service.client(other) as client:
+                assert (await client.list_tools()).tools
+            assert not kept.ended.is_set()
+            await in_thread(lambda: service.cli_json("tokens", "revoke", "--all"))
+            await kept.ended.wait()
+    assert kept.error is None
+    assert service.ask("/mcp", [("Authorization", f"Bearer {token}")], method="POST").status == 401
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_running_write_is_answered_within_a_second_and_writes_nothing_afterwards(
+    service: Service, era: str
+) -> None:
+    """decisions.md 20: no write of that grant becomes visible afterwards, although its thread goes on."""
+    name = f"late-{era}"
+    token = await in_thread(lambda: service.token(name))
+    call = Stream()
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(
+                lambda: call.run(service, token, "tools/call", era, name="write_when_told", arguments={"name": name})
+            )
+            await in_thread(lambda: wait_until((service.state / f"{name}.begun").exists, 15, "begin"))
+            await in_thread(lambda: service.cli_json("tokens", "revoke", name))
+            committed_by = time.monotonic()
+            await call.ended.wait()
+    assert call.ended_at - committed_by < PROMISED_S
+    assert call.error is None
+    assert call.status == (200 if era == LEGACY else 401), "a stream that had begun ends; an answer that had not is 401"
+    assert b"written" not in call.received
+    (service.state / f"{name}.go").touch()
+    await in_thread(lambda: wait_until((service.state / f"{name}.done").exists, 15, "go on to its end"))
+    assert not (service.vault / f"{name}.md").exists()
+    assert [line["outcome"] for line in service.lines("tool.called")][-1] == "CANCELLED"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_write_of_a_living_grant_goes_through(service: Service, era: str) -> None:
+    """The counterpart: the tool of the test above does write."""
+    name = f"alive-{era}"
+    token = await in_thread(lambda: service.token(name))
+    (service.state / f"{name}.go").touch()
+    async with service.client(token, era) as client:
+        assert text_of(await client.call_tool("write_when_told", {"name": name})) == "written"
+    assert (service.vault / f"{name}.md").read_text() == "written"
+
+
+async def test_a_token_that_expires_ends_its_stream(service: Service) -> None:
+    """auth.md attack line 81: a stream cannot outlive its token."""
+    token = await in_thread(lambda: service.token("short", "--days", "1"))
+    soon = int(time.time()) + 3
+    with sqlite3.connect(service.state / "strongroom.db") as database:
+        database.execute("UPDATE grant_ SET expires = ? WHERE label = 'short'", (soon,))
+    stream = Stream()
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(
+                lambda: stream.run(
+                    service, token, "subscriptions/listen", MODERN, notifications={"toolsListChanged": True}
+                )
+            )
+            await stream.ended.wait()
+    assert stream.status == 200
+    assert stream.error is None
+    assert abs(time.time() - soon) < 1.5
+    database.close()
+
+
+async def test_without_its_database_the_service_lets_nobody_in_and_puts_everybody_out(tmp_path: Path) -> None:
+    """auth.md attack line 82: fail closed. A file put in its place counts as unreadable, because revocations go there."""
+    with Service.start(tmp_path) as service:
+        token = service.token("laptop")
+        stream = Stream()
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(
+                    lambda: stream.run(
+                        service, token, "subscriptions/listen", MODERN, notifications={"toolsListChanged": True}
+                    )
+                )
+                await stream.begun.wait()
+                (service.state / "strongroom.db").rename(service.state / "elsewhere.db")
+                assert service.post(token, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status == 503
+                await stream.ended.wait()
+        assert stream.error is None
+        assert [line["streams_closed"] for line in service.lines("state.unreadable")] == [1]
+        (service.state / "elsewhere.db").rename(service.state / "strongroom.db")
+        assert service.post(token, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status == 200
+
+
+async def test_tokens_outlive_a_restart(tmp_path: Path) -> None:
+    """auth.md attack line 83: nobody has to sign in again because the service was restarted or killed."""
+    with Service.start(tmp_path) as service:
+        token = service.token("laptop")
+        service.process.kill()
+    with Service.start(tmp_path) as service:
+        answer = service.post(token, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        assert answer.status == 200
+        [line] = [line for line in answer.body.decode().splitlines() if line.startswith("data: {")]
+        assert "tools" in json.loads(line.removeprefix("data: "))["result"]
