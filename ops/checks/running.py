@@ -83,9 +83,10 @@ def clock(patient: Patient) -> Finding:
             "check the clocks of the devices; `touch` the files",
         )
     local = now.astimezone(zone)
-    if not patient.environ.get("TZ") and not patient.environ.get("TZ_FILE"):
+    is_set = patient.environ.get("TZ") or patient.environ.get("TZ_FILE")
+    if not is_set and not local.utcoffset():
         return warn(
-            f"it is {local:%Y-%m-%d %H:%M} UTC; TZ is not set",
+            f"it is {local:%Y-%m-%d %H:%M} in {zone.key}; TZ is not set",
             "your day may begin hours away from midnight UTC, and daily notes with it",
             "set TZ to your zone, such as TZ=Europe/Berlin",
         )

@@ -6,6 +6,7 @@ Raises (all of them): ValueError with a sentence that says what to give instead.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -130,12 +131,29 @@ def one_of(*known: str) -> Callable[[str], str]:
 
 
 def zone(raw: str) -> ZoneInfo:
+    if not raw:
+        return machine_zone()
     try:
         return ZoneInfo(raw.removeprefix(":"))
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
             f"{raw!r} is no zone of the tz database; give one such as Europe/Berlin (and see that tzdata is installed)"
         ) from None
+
+
+def machine_zone(link: Path = Path("/etc/localtime")) -> ZoneInfo:
+    """The zone that this machine is set to, by the link that systemd and Debian keep; UTC where there is none.
+
+    Raises:
+        ValueError: not even UTC is known: the tz database is missing.
+    """
+    _, _, key = os.path.realpath(link).partition("/zoneinfo/")
+    for name in (key.removeprefix("posix/"), "UTC"):
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            continue
+    raise ValueError("there is no tz database here; install tzdata")
 
 
 def is_service_link(raw: str) -> bool:

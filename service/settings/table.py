@@ -73,7 +73,8 @@ TABLE: Final[Sequence[Setting]] = (
             "debug, info, warning or error.", kinds.one_of("debug", "info", "warning", "error")),
     Setting("STRONGROOM_LOG_FORMAT", "log_format", "word", "auto",
             "json, console, or auto (console on a terminal).", kinds.one_of("auto", "json", "console")),
-    Setting("TZ", "zone", "zone", "UTC",
-            "Zone of the owner's days: daily notes, times in history.", kinds.zone),
+    Setting("TZ", "zone", "zone", "",
+            "Zone of the owner's days (daily notes, times in history); not set, this machine's own, which is UTC in the image.",
+            kinds.zone),
 )
 # fmt: on

@@ -22,6 +22,7 @@ def settings_for(folder: Path, **more: str) -> Settings:
         "STRONGROOM_VAULT": str(folder / "vault"),
         "STRONGROOM_STATE": str(folder / "state"),
         "STRONGROOM_PORT": "0",
+        "TZ": "UTC",
     }
     return load(environ | {name if name == "TZ" else f"STRONGROOM_{name}": value for name, value in more.items()})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from service import settings
 from service.errors import BadSettings
-from service.settings import Settings
+from service.settings import Settings, kinds
 from service.settings.table import TABLE, Setting
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -147,6 +148,35 @@ def test_any_text_at_all_is_read_or_refused_as_one_problem_of_that_setting(row: 
     except BadSettings as refusal:
         assert len(refusal.problems) == 1  # noqa: PT017  # either outcome is right
         assert row.name in refusal.problems[0]  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("target", "zone"),
+    [
+        ("/usr/share/zoneinfo/Europe/Helsinki", "Europe/Helsinki"),
+        ("/usr/share/zoneinfo/posix/Asia/Tokyo", "Asia/Tokyo"),
+        ("/usr/share/zoneinfo/Mars/Olympus", "UTC"),
+        ("/somewhere/else", "UTC"),
+        (None, "UTC"),
+    ],
+)
+def test_without_tz_the_zone_is_the_machines_own(target: str | None, zone: str, tmp_path: Path) -> None:
+    """complaints.md 43: a service on a laptop must not give yesterday's daily note."""
+    if target is not None:
+        (tmp_path / "localtime").symlink_to(target)
+    assert kinds.machine_zone(tmp_path / "localtime").key == zone
+
+
+def test_a_machine_without_time_zones_is_told_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """complaints.md 43: missing tzdata in a slim image fails loudly."""
+
+    def missing(name: str) -> ZoneInfo:
+        raise ZoneInfoNotFoundError(name)
+
+    monkeypatch.setattr(kinds, "ZoneInfo", missing)
+    (found,) = problems({})
+    assert found.startswith("TZ: ")
+    assert "install tzdata" in found
 
 
 # -- all problems at once, and names ----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     vault, state = tmp_path / "vault", tmp_path / "state"
     vault.mkdir()
     state.mkdir(mode=0o700)
-    environ = {"STRONGROOM_VAULT": str(vault), "STRONGROOM_STATE": str(state)}
+    environ = {"STRONGROOM_VAULT": str(vault), "STRONGROOM_STATE": str(state), "TZ": "UTC"}
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     return House(vault, state, environ)

@@ -13,7 +13,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from service.history.model import Setup
 
 from ops import doctor, exits
 from ops.__main__ import main
@@ -21,6 +20,7 @@ from ops.checks import past, places, running, vault
 from ops.checks.finding import Check, Finding, Patient, Verdict
 from service import settings as settings_
 from service.history import opening
+from service.history.model import Setup
 from service.store import staging
 from service.store.db import Database
 from service.store.lock import Lock
@@ -414,7 +414,9 @@ def test_a_server_that_holds_the_state_and_does_not_answer_is_a_fail(furnished: 
 
 
 def test_clock_and_zone(furnished: House) -> None:
-    warns(running.clock(patient(furnished)), "TZ is not set")
+    subject = patient(furnished)
+    subject.environ = {}
+    warns(running.clock(subject), "TZ is not set")
     subject = patient(furnished, zone=ZoneInfo("Asia/Tokyo"))
     subject.environ = {"TZ": "Asia/Tokyo"}
     assert running.clock(subject) == Finding(Verdict.OK, "it is 2026-11-30 21:00 in Asia/Tokyo (UTC+9)")

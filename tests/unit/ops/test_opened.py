@@ -14,7 +14,7 @@ from service.guards import paths
 def environ(tmp_path: Path) -> dict[str, str]:
     for name in ("vault", "state"):
         (tmp_path / name).mkdir()
-    return {"STRONGROOM_VAULT": str(tmp_path / "vault"), "STRONGROOM_STATE": str(tmp_path / "state")}
+    return {"STRONGROOM_VAULT": str(tmp_path / "vault"), "STRONGROOM_STATE": str(tmp_path / "state"), "TZ": "UTC"}
 
 
 def test_a_command_reads_the_vault_its_environment_names(tmp_path: Path) -> None:
