@@ -199,6 +199,8 @@ def has_invisible(text: str) -> bool:
     Source: Unicode 15 Default_Ignorable_Code_Point and categories Cc, Cf, Cs, Zl, Zp. Tags are allowed only after the
     black flag, where they spell a regional flag (UTS #51).
     """
+    if text.isascii():  # nearly all names: a look at each letter costs more than the rest of a walk
+        return not text.isprintable()
     after_flag = False
     for char in text:
         if char in _JOINERS or char in _EMOJI_STYLE:

@@ -42,8 +42,10 @@ class Needle:
             return []
         if data.startswith(codecs.BOM_UTF8):
             data = data[len(codecs.BOM_UTF8) :]
+        if "\ufffd" in self.wanted:  # stands for bytes that are no UTF-8 as well
+            return self._lines_of_text(data)
         if self.is_case_sensitive:
-            return self._lines_of_text(data) if "\ufffd" in self.wanted else _lines(data, self.raw, b"\r", b"\n")
+            return _lines(data, self.raw, b"\r", b"\n")
         if data.isascii():
             return _lines(data.lower(), self.raw, b"\r", b"\n") if self.wanted.isascii() else []
         if self.wanted.isascii():

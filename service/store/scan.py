@@ -86,21 +86,15 @@ def _names(folder: int, suffixes: tuple[str, ...]) -> tuple[list[str], list[str]
             for entry in entries:
                 name = entry.name
                 if name.lower().endswith(suffixes) and entry.is_file(follow_symlinks=False):
-                    if _is_visible(name):
+                    if paths.is_visible(name):
                         file_names.append(name)
-                elif entry.is_dir(follow_symlinks=False) and _is_visible(name):
+                elif entry.is_dir(follow_symlinks=False) and paths.is_visible(name):
                     folder_names.append(name)
     except OSError:
         return folder_names, file_names  # the disk gave up half-way: what was seen is still good
     finally:
         os.close(readable)
     return folder_names, file_names
-
-
-def _is_visible(name: str) -> bool:
-    if name.isascii() and name.isprintable() and "\\" not in name:  # most names, and a look at each letter costs time
-        return not paths.is_hidden(name)
-    return paths.is_visible(name)
 
 
 def _is_nameable(path: VaultPath) -> bool:

@@ -1,0 +1,11 @@
+"""Every tool there is, in the order in which a client sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.tools import daily, finding, reading, writing
+from service.tools.register import ToolSpec
+
+SPECS: Final[Sequence[ToolSpec]] = (*finding.SPECS, *reading.SPECS, *writing.SPECS, *daily.SPECS)

@@ -1,0 +1,185 @@
+"""Searching a vault."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from service.errors import NoteNotFound, Unavailable
+from service.guards import limits, paths
+from service.search import query as searching
+from service.search.query import DEADLINE_S, Found, Order, Part, Query, search
+from service.store import scan
+from tests.support.desk import Desk
+
+
+def places(found: Found) -> list[tuple[str, int]]:
+    return [(str(hit.path), hit.line) for hit in found.page.items]
+
+
+def test_relevance_is_matching_lines_and_ten_for_the_name_then_path_then_line(desk: Desk) -> None:
+    """contract.md, search_notes; ancestors.md 1.1."""
+    desk.put(
+        {
+            "many.md": "word\nword word\nx\nword\n",
+            "b/one.md": "word",
+            "a/one.md": "x\nword",
+            "My Word list.md": "first line\nword\n",
+            "Only words.md": "  the first line  \n",
+            "none.md": "nothing",
+        }
+    )
+    found = search(desk.vault, Query("word"))
+    assert [(str(hit.path), hit.line, hit.score, hit.snippet) for hit in found.page.items] == [
+        ("My Word list.md", 2, 11, "word"),
+        ("Only words.md", 1, 10, "the first line"),
+        ("many.md", 1, 3, "word"),
+        ("many.md", 2, 3, "word word"),
+        ("many.md", 4, 3, "word"),
+        ("a/one.md", 2, 1, "word"),
+        ("b/one.md", 1, 1, "word"),
+    ]
+    assert (found.page.total, found.notes, found.skipped) == (7, 5, 0)
+
+
+def test_the_suffix_is_no_part_of_a_name(desk: Desk) -> None:
+    """Our decision: or `md` would find every note."""
+    desk.put({"a.md": "x", "md list.txt": "y"})
+    assert places(search(desk.vault, Query("md"))) == [("md list.txt", 1)]
+
+
+def test_an_empty_note_is_found_by_its_name(desk: Desk) -> None:
+    """contract.md: a name-only match is one hit on line 1."""
+    desk.put({"Garden.md": "", "Cafe\u0301.md": ""})
+    assert places(search(desk.vault, Query("garden"))) == [("Garden.md", 1)]
+    assert places(search(desk.vault, Query("caf\u00e9"))) == [("Cafe\u0301.md", 1)]
+
+
+def test_hits_can_be_sorted_by_path_or_by_the_last_change(desk: Desk) -> None:
+    """contract.md, sort_by."""
+    desk.put({"a.md": "word", "b.md": "word\nword", "c.md": "word"})
+    for second, name in ((1, "a.md"), (3, "b.md"), (2, "c.md")):
+        os.utime(desk.folder / name, (second, second))
+    assert places(search(desk.vault, Query("word", order=Order.PATH))) == [
+        ("a.md", 1),
+        ("b.md", 1),
+        ("b.md", 2),
+        ("c.md", 1),
+    ]
+    assert places(search(desk.vault, Query("word", order=Order.MODIFIED))) == [
+        ("b.md", 1), ("b.md", 2), ("c.md", 1), ("a.md", 1),
+    ]  # fmt: skip
+
+
+def test_a_folder_is_searched_as_a_folder(desk: Desk) -> None:
+    """ancestors.md 1.2.5: `5-journal` is not `5-journal-old`."""
+    desk.put({"5-journal/a.md": "word", "5-journal-old/b.md": "word", "5-journal/sub/c.md": "word", "d.md": "word"})
+    found = search(desk.vault, Query("word", folder=paths.folder("5-journal/")))
+    assert places(found) == [("5-journal/a.md", 1), ("5-journal/sub/c.md", 1)]
+
+
+def test_folders_and_notes_can_be_left_out(desk: Desk) -> None:
+    """contract.md, exclude_paths."""
+    desk.put({"a/x.md": "word", "a/y.md": "word", "ab/x.md": "word", "b/deep/x.md": "word"})
+    excluded = (paths.folder("a/x.md"), paths.folder("b"), paths.folder("nowhere"))
+    assert places(search(desk.vault, Query("word", excluded=excluded))) == [("a/y.md", 1), ("ab/x.md", 1)]
+    assert search(desk.vault, Query("word", excluded=(paths.ROOT,))).page.total == 0
+
+
+def test_a_missing_folder_names_the_nearest(desk: Desk) -> None:
+    """Our decision: no hits from a misspelled folder would be believed."""
+    desk.put({"Projects/x.md": "word"})
+    with pytest.raises(NoteNotFound, match="Projects"):
+        search(desk.vault, Query("word", folder=paths.folder("Project")))
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (Part.BOTH, [("Word.md", 2), ("Word.md", 4), ("plain.txt", 2)]),
+        (Part.FRONTMATTER, [("Word.md", 2)]),
+        (Part.CONTENT, [("Word.md", 4), ("plain.txt", 2)]),
+    ],
+)
+def test_properties_and_text_can_be_searched_apart(desk: Desk, part: Part, expected: list[tuple[str, int]]) -> None:
+    """contract.md, in: a name is neither, so it finds nothing by itself there."""
+    desk.put({"Word.md": "---\r\ntitle: word\r\n---\r\nword\r\n", "plain.txt": "---\nword\n---\n", "words.md": "x"})
+    found = search(desk.vault, Query("word", part=part))
+    assert [place for place in places(found) if place[0] != "words.md"] == expected
+    assert (("words.md", 1) in places(found)) is (part is Part.BOTH)
+
+
+def test_hidden_names_links_and_other_files_are_never_searched(desk: Desk) -> None:
+    """Complaints 33, 35 and 39: the trash too."""
+    desk.put(
+        dict.fromkeys(
+            (".obsidian/a.md", ".trash/b.md", ".hidden.md", "node_modules/c.md", ".GIT/d.md", "e.png"), "word"
+        )
+    )
+    (desk.folder / "f.md").symlink_to(desk.folder / ".hidden.md")
+    (desk.folder / "g").symlink_to(desk.folder / ".trash")
+    os.mkfifo(desk.folder / "h.md")
+    assert search(desk.vault, Query("word")).page.total == 0
+
+
+def test_one_bad_file_neither_stops_a_search_nor_goes_uncounted(desk: Desk) -> None:
+    """Complaint 20; contract.md: what was left out is counted."""
+    desk.put({"a.md": "word", "latin.md": b"caf\xe9 word", "z.md": "word"})
+    with (desk.folder / "huge.md").open("wb") as huge:
+        huge.truncate(limits.MAX_SEARCHED_BYTES + 1)
+    found = search(desk.vault, Query("word"))
+    assert places(found) == [("a.md", 1), ("latin.md", 1), ("z.md", 1)]
+    assert found.skipped == 1
+
+
+def test_a_terabyte_of_nothing_is_passed_over(desk: Desk) -> None:
+    """guards.md test 24."""
+    with (desk.folder / "sparse.md").open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    assert search(desk.vault, Query("word")).skipped == 1
+
+
+def test_pages_join_to_all_hits_in_order(desk: Desk) -> None:
+    """contract.md, limits."""
+    desk.put({f"{number}.md": "word\nx\nword\nword\n" for number in range(7)})
+    whole = places(search(desk.vault, Query("word", limit=1000)))
+    assert len(whole) == 21
+    for limit in (1, 2, 4, 50):
+        seen: list[tuple[str, int]] = []
+        offset: int | None = 0
+        while offset is not None:
+            page = search(desk.vault, Query("word", limit=limit, offset=offset)).page
+            assert page.total == 21
+            seen += [(str(hit.path), hit.line) for hit in page.items]
+            offset = page.next_offset
+        assert seen == whole
+
+
+def test_beyond_the_end_there_is_nothing(desk: Desk) -> None:
+    """contract.md, limits."""
+    desk.put({"a.md": "word"})
+    page = search(desk.vault, Query("word", offset=5)).page
+    assert (page.items, page.total, page.next_offset) == ((), 1, None)
+
+
+def test_a_note_that_goes_while_it_is_being_found_is_left_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our decision: the others are still given."""
+    desk.put({"a.md": "word\nword", "b.md": "word"})
+    real = scan.scan
+
+    def scan_then_lose(*args: object, **kwargs: object) -> list[scan.Scanned]:
+        scanned = list(real(*args, **kwargs))  # type: ignore[arg-type]
+        (desk.folder / "a.md").unlink()
+        return scanned
+
+    monkeypatch.setattr(searching.scan, "scan", scan_then_lose)
+    assert places(search(desk.vault, Query("word"))) == [("b.md", 1)]
+
+
+def test_a_search_that_takes_too_long_ends_with_a_way_out(desk: Desk) -> None:
+    """style.md, Async and threads: long scans look at their deadline."""
+    desk.put({f"{number}.md": "word" for number in range(5)})
+    moments = iter([0.0, 1.0, DEADLINE_S - 1, DEADLINE_S + 1])
+    with pytest.raises(Unavailable, match="stopped after 45 s; narrow it with path_prefix"):
+        search(desk.vault, Query("word"), now=lambda: next(moments))
