@@ -8,6 +8,7 @@ character by itself and makes no line ends, so a folded note has the lines of th
 from __future__ import annotations
 
 import codecs
+import enum
 import functools
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,14 @@ _ASCII: Final = bytes(range(0x80))
 _CHUNK: Final = 256
 _MAX_TESTED: Final = 4  # distinct letters of the query that are looked for before a note is folded
 _MAPPED_CHARS: Final = 4096
+
+
+class _Look(enum.Enum):
+    """How a note is looked at: not at all, as bytes, or decoded and folded."""
+
+    NOT = enum.auto()
+    BYTES = enum.auto()
+    TEXT = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +49,15 @@ class Needle:
         """The numbers (from 1) of the lines that hold the text, in order."""
         if LF in self.wanted:
             return []
-        if data.startswith(codecs.BOM_UTF8):
-            data = data[len(codecs.BOM_UTF8) :]
-        if "\ufffd" in self.wanted:  # stands for bytes that are no UTF-8 as well
-            return self._lines_of_text(data)
-        if self.is_case_sensitive:
-            return _lines(data, self.raw, b"\r", b"\n")
-        if data.isascii():
-            return _lines(data.lower(), self.raw, b"\r", b"\n") if self.wanted.isascii() else []
-        if self.wanted.isascii():
-            if not self._has_odd(data):
-                return _lines(data.lower(), self.raw, b"\r", b"\n")
-        elif not all(any(tell in data for tell in tells) for tells in self.tells):
-            return []
-        return self._lines_of_text(data)
+        data = data.removeprefix(codecs.BOM_UTF8)
+        match self._how_to_look(data):
+            case _Look.NOT:
+                return []
+            case _Look.BYTES:
+                return _lines(data if self.is_case_sensitive else data.lower(), self.raw, b"\r", b"\n")
+            case _Look.TEXT:
+                words = text.decode(data).text
+                return _lines(words if self.is_case_sensitive else words.casefold(), self.wanted, "\r", LF)
 
     def is_in(self, words: str) -> bool:
         """Whether `words` hold the text."""
@@ -70,12 +74,19 @@ class Needle:
             return at, end
         return _unfolded(line, at), _unfolded(line, end - 1) + 1
 
-    def _lines_of_text(self, data: bytes) -> list[int]:
-        words = text.decode(data).text
-        return _lines(words if self.is_case_sensitive else words.casefold(), self.wanted, "\r", LF)
+    def _how_to_look(self, data: bytes) -> _Look:
+        """The cheapest way that finds exactly what looking at the folded text would find."""
+        if "\ufffd" in self.wanted:  # stands for bytes that are no UTF-8 as well
+            return _Look.TEXT
+        if self.is_case_sensitive:
+            return _Look.BYTES
+        if self.wanted.isascii():
+            return _Look.TEXT if self._has_odd(data) else _Look.BYTES
+        may_match = not data.isascii() and all(any(tell in data for tell in tells) for tells in self.tells)
+        return _Look.TEXT if may_match else _Look.NOT
 
     def _has_odd(self, data: bytes) -> bool:
-        if not self.odd:
+        if not self.odd or data.isascii():
             return False
         rest = data.translate(None, delete=_ASCII)
         return any(letter in rest for letter in self.odd)

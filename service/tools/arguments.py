@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from service.guards import limits
+
 
 def _or_empty(value: object) -> object:
     """Some clients send null for what they leave out."""
@@ -32,4 +34,7 @@ FolderPath: TypeAlias = Annotated[Text, Field(description="Vault-relative; empty
 ExpectedHash: TypeAlias = Annotated[
     Text, Field(description="Version from your last read (4-64 hex); refuses with CONFLICT if the note has changed.")
 ]
+Content: TypeAlias = Annotated[str, Field(json_schema_extra={"maxLength": limits.MAX_WRITE_CHARS})]
+"""Text of a write. The bound is told here and kept by the vault, which says TOO_LARGE."""
+
 Offset: TypeAlias = Annotated[int, Field(ge=0)]

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from service.guards import limits, paths
-from service.tools.arguments import ExpectedHash, NewPath, NotePath, from_json_text
+from service.guards import paths
+from service.tools.arguments import Content, ExpectedHash, NewPath, NotePath, from_json_text
 from service.tools.context import Ctx, actor, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import NoteDeleted, NoteEdited, NoteWritten
@@ -16,7 +16,7 @@ from service.vault.editing import Edit
 
 
 class EditAsked(BaseModel):
-    """One replacement of `edit_note`, as a client sends it."""
+    """Put new_string in the place of old_string."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,9 +29,7 @@ class EditAsked(BaseModel):
         return Edit(self.old_string, self.new_string, self.replace_all)
 
 
-def create_note(
-    ctx: Ctx, path: NewPath, content: Annotated[str, Field(max_length=limits.MAX_WRITE_CHARS)]
-) -> NoteWritten:
+def create_note(ctx: Ctx, path: NewPath, content: Content) -> NoteWritten:
     """Create a note, and its folders. Never overwrites."""
     return NoteWritten.of(notes.create(room(ctx).vault, actor(ctx), paths.new_note(path), content))
 
@@ -39,7 +37,7 @@ def create_note(
 def append_to_note(
     ctx: Ctx,
     path: NotePath,
-    content: Annotated[str, Field(min_length=1, max_length=limits.MAX_WRITE_CHARS)],
+    content: Annotated[Content, Field(min_length=1)],
     expected_hash: ExpectedHash = "",
 ) -> NoteWritten:
     """Add text to the end of a note that exists, beginning on a new line. Use create_note for a new one."""

@@ -18,6 +18,7 @@ from ops import exits
 from ops.commands import TABLE as COMMANDS
 from ops.commands import load
 from service.settings.table import TABLE as SETTINGS
+from tests.support import tools_reference
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MADE: Final = "<!-- Made from the code by `python -m tests.support.reference --write`: change it there. -->"
@@ -102,6 +103,12 @@ def commands_page() -> str:
     )
 
 
+def tools_page() -> str:
+    """docs/reference/tools.md"""
+    title, *rest = tools_reference.blocks()
+    return _page(title, MADE, *rest)
+
+
 def _each_command() -> Iterator[str]:
     for row in COMMANDS:
         yield f"## {row.name}"
@@ -146,6 +153,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "container/strongroom.env.example": env_example,
     "docs/reference/settings.md": settings_page,
+    "docs/reference/tools.md": tools_page,
 }
 """Every generated page, by its path in the checkout."""
 

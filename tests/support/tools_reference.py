@@ -1,0 +1,173 @@
+"""docs/reference/tools.md, made from the catalogue of tools and the tree of errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from mcp.server.mcpserver.tools import Tool
+
+from service import errors
+from service.guards import limits, paths
+from service.tools import resources
+from service.tools.catalogue import SPECS
+from service.tools.register import Json, ToolSpec, as_tool
+from service.tools.workers import Workers
+
+CODES: Final[Mapping[str, str]] = {
+    "INVALID_PATH": "The path is empty, absolute, leaves the vault, holds `\\`, control or invisible characters, or is a "
+    "new name that other systems cannot carry.",
+    "NOT_A_NOTE": "The file type is not one that notes have.",
+    "HIDDEN_PATH": "A part of the path begins with a dot or is kept out of reach (`.git`, `node_modules`).",
+    "OUTSIDE_VAULT": "A symbolic link stands in the way; none is followed.",
+    "NOT_A_FILE": "A folder, FIFO, device or socket is there.",
+    "NOT_FOUND": "Nothing of that name; up to three like it are named.",
+    "AMBIGUOUS_PATH": "Two files have that name, encoded differently.",
+    "ALREADY_EXISTS": "The name is taken, also by another spelling or case of the same letters.",
+    "CONFLICT": "The note is another version than expected; both are named. Read it again.",
+    "NO_MATCH": "The text to replace does not occur, or nothing would change.",
+    "AMBIGUOUS_MATCH": "The text to replace occurs more than once; the lines are named.",
+    "INVALID_ARGUMENT": "A parameter is missing, unknown, of the wrong type or out of bounds.",
+    "TOO_LARGE": "More than one write or one note may hold.",
+    "NOT_TEXT": "The note is no UTF-8, so it can be read but not changed.",
+    "READ_ONLY": "Strongroom or the vault's file system is read-only.",
+    "FORBIDDEN": "The token may not do this, or is no longer alive.",
+    "BUSY": "Another program is writing; try again.",
+    "NO_SPACE": "The disk is full; nothing was changed.",
+    "UNAVAILABLE": "The vault or its history does not answer, or a search took too long; try again later.",
+    "MISCONFIGURED": "The owner must change something; the sentence says what.",
+    "INTERNAL": "Something went wrong inside and was logged; the answer tells nothing more.",
+}
+"""Every code an error can begin with, and what it says."""
+
+GROUPS: Final[Mapping[str, str]] = {"notes": "Notes", "daily": "Daily notes", "history": "History"}
+
+
+def blocks() -> Iterator[str]:
+    """The page's paragraphs."""
+    yield "# Tools"
+    yield (
+        "What an assistant can do with the vault over MCP, by HTTP and by stdio alike.\n"
+        "`STRONGROOM_TOOLSETS` chooses the groups, `STRONGROOM_DISABLED_TOOLS` leaves out single tools.\n"
+        "A token that may only read, and read-only mode, neither show nor allow a tool that writes."
+    )
+    yield "## What holds for all"
+    yield _rules()
+    for toolset, title in GROUPS.items():
+        specs = [spec for spec in SPECS if spec.toolset == toolset]
+        if specs:
+            yield f"## {title}"
+        for spec in specs:
+            yield from _one_tool(spec, as_tool(spec, Workers()))
+    yield "## Resources"
+    yield (
+        f"Each note is also a resource, `{resources.SCHEME}` and its percent-encoded path; a path that is not encoded is "
+        f"understood too.\n`resources/list` gives them sorted by path, {resources.NOTES_A_PAGE} a page.\n"
+        "Reading one gives the whole text as `text/markdown`, with `version` and `bytes` in `_meta`.\n"
+        "Errors are JSON-RPC errors with the codes below."
+    )
+    yield "## Errors"
+    yield "An error reads `CODE: sentence`; the sentence says what to do.\nNo note text is ever in it."
+    yield table(("Code", "What it says"), [(f"`{code}`", words) for code, words in CODES.items()])
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [heads, ("---",) * len(heads), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def codes_in_use() -> set[str]:
+    """The codes of all errors, from their tree; those of PathRefused are given where it is raised."""
+    pending, found = [errors.AppError], set()
+    while pending:
+        branch = pending.pop()
+        found.add(branch.code)
+        pending += branch.__subclasses__()
+    return found
+
+
+def _rules() -> str:
+    return "\n".join(
+        (
+            f"- A **path** is relative to the vault, with `/`, at most {limits.MAX_PATH_CHARS} characters. "
+            f"Notes are {_suffixes(paths.SEARCHED_SUFFIXES)}; {_suffixes(paths.READABLE_SUFFIXES[3:])} can be read too. "
+            "Names match whether their letters are composed (NFC) or not.",
+            "- A **version** is the first 12 hex digits of SHA-256 over the note's bytes. Every read and write reports it. "
+            "`expected_hash` takes any 4 or more digits of that hash and refuses with `CONFLICT` when the note has changed.",
+            f"- A **write** brings at most {limits.MAX_WRITE_CHARS:,} characters, to a note of at most "
+            f"{limits.MAX_NOTE_BYTES:,} bytes. The note's line ends (LF or CRLF), byte order mark and file mode stay as they "
+            "are; what is added takes its line ends.",
+            f"- An **answer** holds at most {limits.MAX_RESULT_CHARS:,} characters of text; what is cut names the line to go on "
+            "from. Lists tell their `total` and the `next_offset`.",
+            "- **Lines** end with LF or CRLF and count from 1.",
+            "- **Lists and objects** may also be sent as JSON text.",
+        )
+    )
+
+
+def _one_tool(spec: ToolSpec, tool: Tool) -> Iterator[str]:
+    yield f"### {spec.name}"
+    yield "\n\n".join(_sentences(paragraph) for paragraph in tool.description.split("\n\n"))
+    yield f"*{_hints(spec)}*"
+    properties = tool.parameters.get("properties")
+    if properties:
+        rows = [_parameter(name, part, tool.parameters) for name, part in properties.items()]
+        yield table(("Parameter", "Type", "Default", "What it is"), rows)
+    if tool.output_schema is not None:
+        fields = [f"`{name}`" for name in tool.output_schema["properties"]]
+        yield f"Answers with {', '.join(fields)}."
+
+
+def _sentences(paragraph: str) -> str:
+    """One sentence a line."""
+    return re.sub(r"(?<=[.:]) (?=[A-Z])", "\n", " ".join(paragraph.split()))
+
+
+def _hints(spec: ToolSpec) -> str:
+    if not spec.writes:
+        return "Reads."
+    return (
+        "Writes"
+        + (", may replace or take away" if spec.destructive else "")
+        + ("; doing it again changes nothing more." if spec.idempotent else ".")
+    )
+
+
+def _parameter(name: str, part: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[str, ...]:
+    required = schema.get("required")
+    is_required = isinstance(required, list) and name in required
+    default = "required" if is_required else _shown(part["default"]) if "default" in part else ""
+    return f"`{name}`", _type(part, schema), default, str(part.get("description", ""))
+
+
+def _type(part: Mapping[str, Json], schema: Mapping[str, Json]) -> str:
+    if "enum" in part and isinstance(part["enum"], list):
+        return ", ".join(f"`{word}`" for word in part["enum"])
+    if "$ref" in part:
+        definitions = schema["$defs"]
+        found = definitions[str(part["$ref"]).rsplit("/", 1)[-1]] if isinstance(definitions, dict) else None
+        names = found["properties"] if isinstance(found, dict) else None
+        return "{" + ", ".join(f"`{name}`" for name in names) + "}" if isinstance(names, dict) else "object"
+    items = part.get("items")
+    if isinstance(items, dict):
+        return f"list of {_type(items, schema)}{_bounds(part, 'minItems', 'maxItems')}"
+    letters = _bounds(part, "minLength", "maxLength")
+    return f"{part['type']}{letters + ' characters' if letters else ''}{_bounds(part, 'minimum', 'maximum')}"
+
+
+def _bounds(part: Mapping[str, Json], least: str, most: str) -> str:
+    if least in part and most in part:
+        return f", {part[least]} to {part[most]}"
+    if most in part:
+        return f", at most {part[most]}"
+    return f", at least {part[least]}" if least in part else ""
+
+
+def _shown(value: Json) -> str:
+    return "" if value in ("", None) else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _suffixes(suffixes: tuple[str, ...]) -> str:
+    return ", ".join(f"`{suffix}`" for suffix in suffixes)

@@ -1,0 +1,65 @@
+"""What every tool of the catalogue must have."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from mcp_types import Tool
+
+from service.tools import catalogue
+from service.tools.register import ToolSpec
+from tests.support.calling import calling
+from tests.support.desk import Desk
+
+pytestmark = pytest.mark.anyio
+
+BUDGET_BYTES = 24_000
+READS_TEXT = {"read_note", "read_notes"}
+
+
+async def listed(desk: Desk) -> list[Tool]:
+    async with calling(desk.room, catalogue.SPECS) as caller:
+        return (await caller.client.list_tools()).tools
+
+
+async def test_the_definitions_stay_within_their_budget(desk: Desk) -> None:
+    """decisions.md 17: name, description, title, annotations and input schema together."""
+    definitions = [
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"output_schema"})
+        for tool in await listed(desk)
+    ]
+    assert len(json.dumps(definitions, ensure_ascii=False, separators=(",", ":")).encode()) <= BUDGET_BYTES
+
+
+async def test_every_input_is_a_plain_object(desk: Desk) -> None:
+    """Complaint 57."""
+    for tool in await listed(desk):
+        assert tool.input_schema["type"] == "object"
+        assert not {"anyOf", "oneOf", "allOf", "$ref"} & tool.input_schema.keys()
+
+
+async def test_what_answers_with_facts_says_their_shape_and_what_answers_with_text_has_none(desk: Desk) -> None:
+    """contract.md: lists and facts have an output schema; house.md fact 2."""
+    assert {tool.name for tool in await listed(desk) if tool.output_schema is None} == READS_TEXT
+    for tool in await listed(desk):
+        assert tool.output_schema is None or tool.output_schema["type"] == "object"
+
+
+async def test_every_tool_says_what_it_is_and_does(desk: Desk) -> None:
+    """contract.md: title and all four hints; none reaches outside."""
+    for tool in await listed(desk):
+        assert tool.title
+        assert tool.description
+        hints = tool.annotations
+        assert hints is not None
+        assert hints.open_world_hint is False
+        assert None not in (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint)
+
+
+@pytest.mark.parametrize("spec", catalogue.SPECS, ids=lambda spec: spec.name)
+async def test_what_a_model_reads_of_a_tool_is_short_and_plain(spec: ToolSpec) -> None:
+    """style.md, A tool."""
+    first, _, _ = (spec.fn.__doc__ or "").partition("\n")
+    assert first.endswith(".")
+    assert len(spec.fn.__doc__ or "") < 600
