@@ -8,7 +8,7 @@ settings ─► folders usable ─► the one server of this state ─► databa
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Final
@@ -26,6 +26,9 @@ from service.auth.model import acting_as
 from service.auth.tokens import Tokens
 from service.clock import Clock, SystemClock
 from service.errors import AlreadyServed, BadMount
+from service.history import history as history_
+from service.history.history import History, Locks
+from service.history.model import Setup
 from service.settings import Settings
 from service.store import mounts
 from service.store.db import Database
@@ -79,15 +82,17 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
     mounts.check_vault(settings.vault, is_read_only=settings.is_read_only)
     with ExitStack() as held:
         held.callback(_be_the_one_server(settings))
-        database = Database(settings.state, (tables.SCHEMA,))
+        database = Database(settings.state, (tables.SCHEMA, *history_.SCHEMAS))
         held.callback(database.close)
         root = Root(settings.vault)
         held.callback(root.close)
         files, lock = VaultFiles(root), Lock(settings.state / "writer.lock", "the vault")
         _sweep(files, lock)
+        locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
+        history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
         tokens = Tokens(database, clock)
-        vault = Vault(files, lock, clock, on_change=lambda _actor, _changes: None)
-        room = Room(vault, settings, clock, check=tokens.check)
+        vault = Vault(files, lock, clock, on_change=history.record)
+        room = Room(vault, history, settings, clock, check=tokens.check)
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
         yield Appliance(settings, clock, database, tokens, room, server)
 

@@ -10,6 +10,7 @@ from mcp.server.mcpserver import Context
 
 from service.auth.model import Grant, acting
 from service.clock import Clock
+from service.history.history import History
 from service.settings import Settings
 from service.vault.model import Actor, Vault
 
@@ -23,6 +24,7 @@ class Room:
     """
 
     vault: Vault
+    history: History
     settings: Settings
     clock: Clock
     check: Callable[[Grant], None]

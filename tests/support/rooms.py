@@ -6,7 +6,10 @@ from pathlib import Path
 
 from service.auth.model import Grant
 from service.clock import Clock, SystemClock
+from service.history.history import SCHEMAS, History, Locks
+from service.history.model import Setup
 from service.settings import Settings, load
+from service.store.db import Database
 from service.store.files import VaultFiles
 from service.store.lock import Lock
 from service.store.root import Root
@@ -32,7 +35,9 @@ def room_for(settings: Settings, clock: Clock | None = None) -> Room:
     clock = clock or SystemClock(settings.zone)
     files = VaultFiles(Root(settings.vault))
     lock = Lock(settings.state / "writer.lock", "the vault")
-    return Room(Vault(files, lock, clock, on_change=lambda _actor, _changes: None), settings, clock, check=_alive)
+    locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
+    history = History(Setup.of(settings), Database(settings.state, SCHEMAS), files, locks, clock)
+    return Room(Vault(files, lock, clock, on_change=history.record), history, settings, clock, check=_alive)
 
 
 def _alive(_grant: Grant) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -236,7 +237,7 @@ async def test_the_last_look_at_the_grant_stops_a_write(tmp_path: Path) -> None:
         raise Forbidden("this token was revoked.")
 
     whole = room_for(settings_for(tmp_path))
-    server = build(Room(whole.vault, whole.settings, whole.clock, check=revoked), SPECS, version="1")
+    server = build(replace(whole, check=revoked), SPECS, version="1")
     with acting_as(local(NOW)):
         async with Client(server) as client:
             assert text_of(await client.call_tool("write_it", {"path": "a"})) == "FORBIDDEN: this token was revoked."
