@@ -83,7 +83,7 @@ class Committer:
         if found.is_over_limit:
             self._store.keep(known, 0)
             raise TooMuchHere
-        with self._writing() as (writer, index_lock):
+        with self._writing() as writer:
             taken = self._take(found.candidates, known, found, writer, keep_going)
             rows, meanwhile = self._tools_meanwhile(last_seq, known, found, writer, keep_going)
             steps = self._told(rows, head, found.own)
@@ -93,9 +93,9 @@ class Committer:
             if outside:
                 steps.append(Step(outside, Trailers(reason), self._clock.now()))
             emptied = guard.emptied(committed, outside)
-            built = self._finish(writer, head, steps, rows)
-            self._remember(known, built, view.read_now(), found.own)
-            if index_lock is not None:
+            with self._index_held(is_needed=bool(steps or healed)) as index_lock:
+                built = self._finish(writer, head, steps, rows)
+                self._remember(known, built, view.read_now(), found.own)
                 self._put_index(index_lock, known)
         return _report(built, tuple(found.problems), healed, emptied)
 
@@ -105,10 +105,10 @@ class Committer:
         Raises:
             HistoryHeld, NoSpace: as `full`.
         """
-        rows = self._journal.rows()
-        if not rows:
+        if self._journal.pending() is None:
             return CommitReport((), 0, 0, 0, (), ())
         healed = self._ready()
+        rows = self._journal.rows()
         head = self._git.head()
         return self._publish(head, self._told(rows, head, own_ignores(self._root)), rows, healed)
 
@@ -118,7 +118,7 @@ class Committer:
         return self._publish(self._git.head(), steps, (), healed)
 
     def _publish(self, head: Head, steps: Sequence[Step], rows: Sequence[Row], healed: tuple[str, ...]) -> CommitReport:
-        with self._writing() as (writer, index_lock):
+        with self._writing() as writer, self._index_held(is_needed=True) as index_lock:
             built = self._finish(writer, head, steps, rows)
             if index_lock is not None:
                 known = self._store.load(self._git.read_tree, built.head.tree)
@@ -223,25 +223,30 @@ class Committer:
         return all(blob is None or self._git.objects.settle(blob) for blob in (row.before, row.after))
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Writer, GitLock | None]]:
-        """Where new objects go, and the lock of the owner's index when there is one."""
+    def _writing(self) -> Iterator[Writer]:
         writer = Writer(self._git.objects)
         try:
-            if self._git.is_ours:
-                yield writer, None
-                return
-            index.read(self._git.path / "index")  # raises when it holds a conflict
-            try:
-                with self._git.index_lock() as lock:
-                    yield writer, lock
-            except ForeignLock as error:
-                raise self._git.locked(error.path) from error
+            yield writer
         finally:
             writer.abandon()
 
-    def _put_index(self, lock: GitLock, known: Seen) -> None:
-        old = index.read(self._git.path / "index")
-        lock.put(index.written(old, self._root, known.committed, known.looks))
+    @contextmanager
+    def _index_held(self, *, is_needed: bool) -> Iterator[GitLock | None]:
+        """The lock of the owner's index, when the repository is the owner's and something will be written."""
+        if self._git.is_ours or not is_needed:
+            yield None
+            return
+        index.read(self._git.path / "index")  # raises when it holds a conflict
+        try:
+            with self._git.index_lock() as lock:
+                yield lock
+        except ForeignLock as error:
+            raise self._git.locked(error.path) from error
+
+    def _put_index(self, lock: GitLock | None, known: Seen) -> None:
+        if lock is not None:
+            old = index.read(self._git.path / "index")
+            lock.put(index.written(old, self._root, known.committed, known.looks))
 
 
 def _guarded(

@@ -8,6 +8,7 @@ stranger's lock or an unfinished merge there means: commit nothing, say so, try 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ _MARKER: Final = "strongroom"
 _STALE_LOCK_S: Final = 5.0
 """Seconds after which a lock in our own directory belongs to nobody: git holds them for milliseconds."""
 _REFLOG_BYTES: Final = 200_000
+_MOVE: Final = re.compile(rb"(?P<old>[0-9a-f]{40}) (?P<new>[0-9a-f]{40}) ")
 _CONFIG: Final = """[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -208,11 +210,24 @@ class GitDir:
             return
         for candidate in self._logged(ref):
             if candidate != value and self._is_sound(candidate):
-                self.advance(Head(ref, value, None), candidate, "Strongroom <strongroom@localhost>", "recover")
+                self._put_back(ref, candidate)
                 yield f"the branch pointed nowhere after a crash; put it back on {candidate[:12]}"
                 return
         if value is not None:
             raise self._damaged(value)
+
+    def _put_back(self, ref: str, commit: str) -> None:
+        with GitLock(self.path, self.path / ref) as lock:
+            lock.put(f"{commit}\n".encode("ascii"))
+        for name in (ref, "HEAD"):
+            log = self.path / "logs" / name
+            moves = [(_MOVE.match(line), line) for line in log.read_bytes().splitlines(keepends=True)]
+            named = {move[side].decode("ascii") for move, _ in moves if move for side in ("old", "new")}
+            broken = {found for found in named - {_ZERO} if not self._is_sound(found)}
+            for found in broken:
+                self.objects.drop_torn(found)
+            kept = [line for move, line in moves if move and not broken & {move["old"].decode(), move["new"].decode()}]
+            log.write_bytes(b"".join(kept))
 
     def _is_sound(self, commit: str) -> bool:
         try:
@@ -228,8 +243,7 @@ class GitDir:
                 lines = file.read().splitlines()
         except OSError:
             return []
-        words = [line.split(b" ", 2) for line in reversed(lines)]
-        return [row[1].decode("ascii", "replace") for row in words if len(row) == 3 and len(row[1]) == 40]
+        return [move["new"].decode("ascii") for move in map(_MOVE.match, reversed(lines)) if move]
 
     def _log(self, head: Head, commit: str, who: str, note: str) -> None:
         moved = f"{head.commit or _ZERO} {commit} {who} {int(time.time())} +0000\tcommit: {shown(note)}\n"

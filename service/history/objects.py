@@ -73,12 +73,19 @@ class Objects:
             raise ObjectMissing(object_id)
         return found[1]
 
-    def has(self, object_id: str) -> bool:
-        """Whether the object is there and, when loose, not an empty leftover."""
+    def is_stored(self, object_id: str, kind: bytes) -> bool:
+        """Whether the object need not be written: an empty or torn leftover of a crash must be."""
         try:
-            return os.stat(self._loose_path(object_id)).st_size > 0
+            os.stat(self._loose_path(object_id))
         except FileNotFoundError:
             return self._store.contains_packed(_git_id(object_id)) or self._in_alternates(object_id)
+        return self.is_sound(object_id, kind)
+
+    def drop_torn(self, object_id: str) -> None:
+        """Remove a loose object that cannot be read; a sound one stays."""
+        if self._read_loose(object_id) is None:
+            with suppress(FileNotFoundError):
+                os.unlink(self._loose_path(object_id))
 
     def is_sound(self, object_id: str, kind: bytes) -> bool:
         """Whether the object can be read and is what its id says."""
@@ -99,7 +106,7 @@ class Objects:
             NoSpace: the disk is full; no leftover stays.
         """
         object_id = id_of(kind, data)
-        if self._is_stored(object_id, kind):
+        if self.is_stored(object_id, kind):
             return object_id
         with _space_told(), self._fan_folder(object_id) as folder:
             temporary = f"{_TEMPORARY}{secrets.token_hex(8)}"
@@ -153,13 +160,6 @@ class Objects:
                     with suppress(OSError):
                         if os.lstat(folder / name).st_mtime < oldest:
                             os.unlink(folder / name)
-
-    def _is_stored(self, object_id: str, kind: bytes) -> bool:
-        try:
-            os.stat(self._loose_path(object_id))
-        except FileNotFoundError:
-            return self._store.contains_packed(_git_id(object_id))
-        return self.is_sound(object_id, kind)  # an empty or torn leftover of a crash is written again
 
     def _loose_path(self, object_id: str) -> str:
         return f"{self.folder}/{object_id[:2]}/{object_id[2:]}"

@@ -50,7 +50,11 @@ class Writer:
             NoSpace, HistoryHeld: the disk will not take it.
         """
         object_id = id_of(kind, data)
-        if object_id in self._waiting or (self._pack and object_id in self._pack) or self._objects.has(object_id):
+        if (
+            object_id in self._waiting
+            or (self._pack and object_id in self._pack)
+            or self._objects.is_stored(object_id, kind)
+        ):
             return object_id
         if kind != BLOB:
             self._small[object_id] = data
