@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ _SHOWN: Final = 3
 
 def history(patient: Patient) -> Finding:
     """The newest commit is whole, nothing is held, and the latest attempt went through."""
-    if not _git_dir(patient).exists():
+    if not (_git_dir(patient) / "HEAD").exists():
         return warn(
             f"there is no history yet ({_git_dir(patient)})",
             "nothing can be brought back yet",
@@ -94,11 +93,10 @@ def scheduler(patient: Patient) -> Finding:
         )
     limit = timedelta(seconds=2 * settings.commit_every_s)
     now = patient.clock.now()
-    with _opened(patient) as past:
-        last = past.status().last_success
+    last = _last_success(patient)
     if last is not None and now - last <= limit:
         return ok(f"the last look for changes went through {_ago(now - last)} ago ({who})")
-    up = now.timestamp() - (settings.state / "server.lock").stat().st_mtime
+    up = now.timestamp() - (settings.state / running.LOCK_NAME).stat().st_mtime
     found = (
         "no commit has gone through yet"
         if last is None
@@ -121,13 +119,27 @@ def _git_dir(patient: Patient) -> Path:
 
 @contextmanager
 def _opened(patient: Patient) -> Iterator[History]:
+    from service.history import opening
     from service.history.model import Setup
 
-    from service.history import opening
-
-    os.stat(patient.settings.state)  # history would make what is missing; doctor only looks
     with opening.opened(Setup.of(patient.settings), patient.clock) as past:
         yield past
+
+
+def _last_success(patient: Patient) -> datetime | None:
+    """By the status that every commit leaves in the database; the history itself is not opened, which would make it."""
+    from service.history.history import SCHEMAS
+    from service.history.status import StatusBoard
+    from service.store import db
+
+    state = patient.settings.state
+    if not (state / db.FILE_NAME).exists():
+        return None
+    database = db.Database(state, SCHEMAS)
+    try:
+        return StatusBoard(database).read().last_success
+    finally:
+        database.close()
 
 
 def _ago(age: timedelta) -> str:

@@ -23,7 +23,7 @@ from service.history import opening
 from service.history.model import Setup
 from service.store import staging
 from service.store.db import Database
-from service.store.lock import Lock
+from service.store.lock import Holder, Lock
 from tests.support import unprivileged
 from tests.support.clock import HeldClock
 
@@ -368,7 +368,7 @@ def test_a_newest_commit_from_the_future_is_a_fail(furnished: House) -> None:
 def test_scheduler(furnished: House, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(furnished)
     warns(past.scheduler(patient(furnished)), "no server is running")
-    monkeypatch.setattr(running, "server", lambda _: "serve, process 1 on here")
+    monkeypatch.setattr(running, "server", lambda _: Holder(1, "this morning"))
     lock = furnished.state / "server.lock"
     lock.touch()
     os.utime(lock, (NOW.timestamp(), NOW.timestamp()))
@@ -403,14 +403,21 @@ def test_an_address_that_is_not_this_machines_is_a_fail(furnished: House) -> Non
 
 
 def test_a_server_that_holds_the_state_and_does_not_answer_is_a_fail(furnished: House) -> None:
-    subject = patient(furnished)
-    subject.environ = {**furnished.environ, "STRONGROOM_PORT": str(free_port())}
-    with Lock(furnished.state / "server.lock", "x").writing():
-        (furnished.state / "server.lock").write_text("serve, process 1 on here\n", encoding="utf-8")
-        fails(running.port(subject), "no answer from 127.0.0.1")
-        (furnished.state / "server.lock").write_text("stdio, process 1 on here\n", encoding="utf-8")
-        assert running.port(subject).verdict is Verdict.OK
-    assert running.server(furnished.state) is None
+    number = free_port()
+    subject = patient(furnished, port=number)
+    subject.environ = {**furnished.environ, "STRONGROOM_PORT": str(number)}
+    lock = Lock(furnished.state / "server.lock", "x")
+    assert lock.try_hold() is None
+    assert "over stdio" in running.port(subject).found
+    (furnished.state / "strongroom.sock").touch()
+    fails(running.port(subject), "no answer from 127.0.0.1")
+    lock.release()
+    assert running.port(subject).verdict is Verdict.OK
+
+
+def test_doctor_makes_nothing_that_was_not_there(furnished: House, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["doctor"])
+    assert list(furnished.state.iterdir()) == []
 
 
 def test_clock_and_zone(furnished: House) -> None:
