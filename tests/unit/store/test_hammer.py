@@ -126,9 +126,13 @@ def test_nothing_that_another_program_writes_is_lost(root: Root, vault: Path, ho
     kernel = CountingKernel()
     files = VaultFiles(root, kernel)
     run = hammered(files, vault, how)
-    print(f"{how}: {run.theirs} theirs, {run.ours} ours, {(kernel.exchanges - run.ours) // 2} races caught, {len(run.lost)} lost")
+    print(
+        f"{how}: {run.theirs} theirs, {run.ours} ours, {(kernel.exchanges - run.ours) // 2} races caught, {len(run.lost)} lost"
+    )
     assert run.lost == frozenset()
-    if how != "renaming":  # who saves the whole from a stale buffer overwrites what came between, and that is theirs to do
+    if (
+        how != "renaming"
+    ):  # who saves the whole from a stale buffer overwrites what came between, and that is theirs to do
         assert run.unkept == frozenset()
     assert run.ours > 0
     assert list(files.leftovers()) == []
