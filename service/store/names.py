@@ -29,7 +29,7 @@ def spelled(folder: int, name: str) -> str | None:
         TwoNamesError: when more than one name answers.
     """
     for wanted in dict.fromkeys((name, name.strip())):
-        found = _of_same_letters(folder, wanted) if wanted else []
+        found = _of_same_letters(folder, wanted) if wanted not in ("", ".", "..") else []
         if len(found) > 1:
             raise TwoNamesError
         if found:
