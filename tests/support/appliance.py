@@ -38,13 +38,13 @@ START_TIMEOUT_S: Final = 40
 LABEL: Final = f"strongroom.test={os.getpid()}"
 HARDENED: Final[Mapping[str, object]] = {
     "read_only": True,
-    "tmpfs": {"/tmp": "size=64m,mode=1777"},
     "cap_drop": ["ALL"],
     "security_opt": ["no-new-privileges"],
     "pids_limit": 256,
     "mem_limit": "1g",
 }
 
+_ENDED: Final = ("exited", "dead", "stopped")
 T = TypeVar("T")
 testcontainers_config.ryuk_disabled = True  # it would be pulled; conftest.py removes what we label
 
@@ -162,6 +162,7 @@ class Appliance:
                 container.with_volume_mapping(source, target, mode)
             if self.command is not None:
                 container.with_command(list(self.command))
+            container.with_tmpfs_mount("/tmp", "size=64m,mode=1777")
             container.with_kwargs(**{"labels": dict([LABEL.split("=")]), **self._identity(), **self.options})
             self._container = container
             container.start()
@@ -181,7 +182,7 @@ class Appliance:
         began = time.monotonic()
         while not is_so():
             took = time.monotonic() - began
-            if took > timeout_s or self.state_word() in ("exited", "dead", "stopped"):
+            if took > timeout_s or self.state_word() in _ENDED:
                 raise AssertionError(
                     f"it did not {what} within {took:.1f} s; it is {self.state_word()}:\n{self.log()[-3000:]}"
                 )
@@ -197,16 +198,24 @@ class Appliance:
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         self.wrapped.kill("SIGKILL")
-        self.wrapped.wait(timeout=30)
+        self.exit_code()
 
     def start_again(self) -> Appliance:
         """Start the stopped container."""
         self.wrapped.start()
         return self.wait_until_up()
 
-    def exit_code(self, timeout_s: int = START_TIMEOUT_S) -> int:
-        """Wait for its end; the exit code."""
-        return int(self.wrapped.wait(timeout=timeout_s)["StatusCode"])
+    def exit_code(self, timeout_s: float = START_TIMEOUT_S) -> int:
+        """Wait for its end; the exit code. (Asked for, because podman's own `wait` looks only every few seconds.)
+
+        Raises:
+            AssertionError: when it still runs.
+        """
+        deadline = time.monotonic() + timeout_s
+        while self.state_word() not in _ENDED:
+            assert time.monotonic() < deadline, f"it still runs after {timeout_s:g} s:\n{self.log()[-3000:]}"
+            time.sleep(0.05)
+        return int(self.wrapped.attrs["State"]["ExitCode"])
 
     def state_word(self) -> str:
         self.wrapped.reload()
