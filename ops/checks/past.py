@@ -69,11 +69,12 @@ def _outcome(past: History, files: int, newest: datetime) -> Finding:
 def _look(past: History, tree: str) -> tuple[int, int]:
     """How many files the newest commit has, and how many of them have no content in the store."""
     from service.history import trees
+    from service.history.objects import BLOB
 
     files = missing = 0
     for _, blob in trees.flatten(past.git.read_tree, tree):
         files += 1
-        missing += not past.git.objects.has(blob.id)
+        missing += not past.git.objects.is_stored(blob.id, BLOB)
     return files, missing
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from service.errors import PathRefused
 from service.guards import limits
+from service.guards.invisible import FILLERS, has_invisible, has_stray_joiner
 
 SEARCHED_SUFFIXES: Final = (".md", ".markdown", ".txt")
 """File types that are searched, listed and may be written."""
@@ -29,11 +30,7 @@ TRASH: Final = ".trash"
 """Obsidian's own trash folder, at the root of the vault. Only the store's `trash` writes there."""
 
 _NEVER: Final = frozenset({"node_modules", "$recycle.bin", "system volume information"})
-_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\u2028\u2029")
-_JOINERS: Final = frozenset("\u200c\u200d")
-_EMOJI_STYLE: Final = frozenset("\ufe0e\ufe0f")
-_BLACK_FLAG: Final = "\U0001f3f4"
-_WINDOWS_DEVICES: Final = re.compile(r"(?i)(CON|PRN|AUX|NUL|(COM|LPT)[0-9¹²³])(\.|$)")
+_WINDOWS_DEVICES: Final = re.compile(r"(?i)(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])\s*(\.|$)")
 _UNPORTABLE: Final = frozenset('<>:"|?*[]#^')
 _ENCODED: Final = re.compile(r"(?i)%(2f|5c|2e|00)")
 
@@ -177,43 +174,23 @@ def tracked(relative: str) -> VaultPath:
 
 def is_git_alias(name: str) -> bool:
     """Whether some file system takes `name` for `.git` (case, trailing dots and blanks, NTFS short name and streams, HFS ignorables)."""
-    plain = "".join(char for char in name if unicodedata.category(char) != "Cf" and char not in _FILLERS)
+    plain = "".join(char for char in name if unicodedata.category(char) != "Cf" and char not in FILLERS)
     plain = plain.split(":", 1)[0].rstrip(". ").casefold()
     return plain in (".git", "git~1")
 
 
 def is_hidden(name: str) -> bool:
-    """Whether one component is out of reach: dot names, `.git` look-alikes and folders of machinery, in any case."""
-    plain = name.rstrip(". ").casefold()
-    return name.startswith(".") or plain in _NEVER or plain in ("git~1", "")
+    """Whether one component is out of reach: dot names, `.git` look-alikes and folders of machinery, in any case.
+
+    White space around it does not count, since the disk may answer to the name without it.
+    """
+    plain = unicodedata.normalize("NFC", name).strip()
+    return plain.startswith(".") or plain.rstrip(". ").casefold() in _NEVER or is_git_alias(plain)
 
 
 def is_visible(name: str) -> bool:
     """Whether a name that the disk listed can be named in a path, and so may be shown."""
     return not (is_hidden(name) or "\\" in name or has_invisible(name))
-
-
-def has_invisible(text: str) -> bool:
-    """Whether `text` holds a control, surrogate, bidi, filler or tag character (joiners and emoji style are no such).
-
-    Source: Unicode 15 Default_Ignorable_Code_Point and categories Cc, Cf, Cs, Zl, Zp. Tags are allowed only after the
-    black flag, where they spell a regional flag (UTS #51).
-    """
-    if text.isascii():  # nearly all names: a look at each letter costs more than the rest of a walk
-        return not text.isprintable()
-    after_flag = False
-    for char in text:
-        if char in _JOINERS or char in _EMOJI_STYLE:
-            continue
-        is_tag = "\U000e0020" <= char <= "\U000e007f"
-        if is_tag and after_flag:
-            continue
-        after_flag = char == _BLACK_FLAG
-        if char in _FILLERS or unicodedata.category(char) in ("Cc", "Cf", "Cs") or "\ufe00" <= char <= "\ufe0d":
-            return True
-        if "\U000e0000" <= char <= "\U000e0fff":
-            return True
-    return False
 
 
 def _check_part(part: str) -> None:
@@ -230,7 +207,7 @@ def _check_part(part: str) -> None:
 
 
 def _check_suffix(path: VaultPath, suffixes: tuple[str, ...], done: str) -> None:
-    if not path.has_suffix(suffixes) or path.stem.lower() + path.name[len(path.stem) :].lower() in suffixes:
+    if not path.name.strip().lower().endswith(suffixes):  # white space around it may be a slip; see `VaultFiles.locate`
         raise PathRefused(
             "NOT_A_NOTE", f"only {' '.join(suffixes)} files are {done} as notes; add the suffix if it is missing."
         )
@@ -254,16 +231,8 @@ def _portable(part: str) -> str:
         )
     if len(part.encode()) > limits.MAX_NEW_NAME_BYTES:
         raise PathRefused("INVALID_PATH", f"a new name may have at most {limits.MAX_NEW_NAME_BYTES} bytes; shorten it.")
-    if _has_stray_joiner(part):
+    if has_stray_joiner(part):
         raise PathRefused(
             "INVALID_PATH", "the new name holds invisible joiners between plain letters; type it again without them."
         )
     return part
-
-
-def _has_stray_joiner(part: str) -> bool:
-    """Joiners belong inside emoji, Persian or Indic words: never beside ASCII or at an end."""
-    return any(
-        char in _JOINERS and (index in (0, len(part) - 1) or part[index - 1].isascii() or part[index + 1].isascii())
-        for index, char in enumerate(part)
-    )

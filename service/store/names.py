@@ -29,7 +29,7 @@ def spelled(folder: int, name: str) -> str | None:
         TwoNamesError: when more than one name answers.
     """
     for wanted in dict.fromkeys((name, name.strip())):
-        found = _of_same_letters(folder, wanted) if wanted else []
+        found = _of_same_letters(folder, wanted) if wanted not in ("", ".", "..") else []
         if len(found) > 1:
             raise TwoNamesError
         if found:
@@ -78,15 +78,13 @@ def nearest(asked: str, candidates: Iterable[str]) -> tuple[str, ...]:
 
 
 def _of_same_letters(folder: int, name: str) -> list[str]:
-    present: dict[tuple[int, int], str] = {}
-    for form in (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
-        if found := _look(folder, form):
-            # A file system that ignores the encoding itself answers to both forms with one file.
-            present.setdefault((found.st_dev, found.st_ino), form)
-    if present:
-        return list(present.values())
-    wanted = unicodedata.normalize("NFC", name)
-    return [found for found in listed(folder) if unicodedata.normalize("NFC", found) == wanted]
+    composed = unicodedata.normalize("NFC", name)
+    forms = dict.fromkeys((name, composed, unicodedata.normalize("NFD", name)))
+    present = [form for form in forms if _look(folder, form)]
+    if len(present) == 1:
+        return present
+    # None: the name may mix both encodings. Several: a file system that ignores the encoding itself answers to all.
+    return [found for found in listed(folder) if unicodedata.normalize("NFC", found) == composed]
 
 
 def _look(folder: int, name: str) -> os.stat_result | None:

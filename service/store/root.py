@@ -144,6 +144,8 @@ class Root:
 
 
 def _step(parent: int, part: str) -> int:
+    if part in ("", ".", ".."):  # no `VaultPath` has one; without openat2 nothing else would stop `..`
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
     try:
         return os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=parent)
     except NotADirectoryError:

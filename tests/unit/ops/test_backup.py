@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -22,7 +24,14 @@ from hypothesis import strategies as st
 from ops import archive, collect, exits
 from ops.__main__ import main
 from ops.opened import opened
+from service.auth import tables
+from service.auth.tokens import Tokens, digest
+from service.clock import SystemClock
 from service.errors import Busy
+from service.history import opening
+from service.history.history import History
+from service.history.model import Setup
+from service.settings import load
 from service.store import staging
 from service.store.db import Database, Schema
 from service.store.lock import Lock
@@ -216,6 +225,35 @@ def test_a_backup_to_standard_output_is_the_archive_and_nothing_else(house: Hous
     assert b"not read back" in result.stderr
     assert restore(tmp_path / "b.tar", tmp_path) == exits.OK
     assert picture(tmp_path / "v2") == picture(house.vault)
+
+
+def test_tokens_and_history_live_on_in_the_restored_house(house: House, tmp_path: Path) -> None:
+    """Issue 2: restore on a new, empty machine. Nothing changed, so there is nothing to commit there."""
+    clock = SystemClock(ZoneInfo("UTC"))
+    (house.vault / "note.md").write_bytes(b"one\n")
+    with history_of(house.vault, house.state) as history:
+        history.commit("first")
+        (house.vault / "note.md").write_bytes(b"two\r\n")
+        history.commit("second")
+        chain = [link.id for link in history.log.chain()]
+    database = Database(house.state, [tables.SCHEMA])
+    _, token = Tokens(database, clock).create("laptop", is_read_only=False, days=None)
+    database.close()
+    assert restore(backup(tmp_path), tmp_path) == exits.OK
+    with history_of(tmp_path / "v2", tmp_path / "s2") as history:
+        assert history.commit("look").commits == ()
+        assert [link.id for link in history.log.chain()] == chain
+        assert history.log.read("note.md", chain[1]).data == b"one\n"
+    database = Database(tmp_path / "s2", [tables.SCHEMA])
+    found = Tokens(database, clock).find(digest(token))
+    database.close()
+    assert found is not None
+    assert found.name == "laptop"
+
+
+def history_of(vault: Path, state: Path) -> AbstractContextManager[History]:
+    settings = load({"STRONGROOM_VAULT": str(vault), "STRONGROOM_STATE": str(state), "TZ": "UTC"})
+    return opening.opened(Setup.of(settings), SystemClock(settings.zone))
 
 
 # -- while others work ------------------------------------------------------------------------------------------------

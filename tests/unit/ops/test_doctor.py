@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
@@ -265,7 +266,7 @@ def test_file_system_and_locks_when_the_disk_is_nearly_full(furnished: House, mo
 
 def test_file_system_and_locks_when_locks_do_not_exclude(furnished: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network share mounted with nolock answers so."""
-    monkeypatch.setattr(places.fcntl, "flock", lambda _descriptor, _how: None)
+    monkeypatch.setattr(fcntl, "flock", lambda _descriptor, _how: None)
     fails(places.file_systems(patient(furnished)), "do not exclude each other")
 
 
@@ -309,7 +310,7 @@ def test_a_damaged_database_is_a_fail(furnished: House) -> None:
 )
 def test_settings_that_hold_a_trap_are_a_warning(changes: dict[str, object], words: str, furnished: House) -> None:
     assert places.settings_fit(patient(furnished)).verdict is Verdict.OK
-    warns(places.settings_fit(patient(furnished, **changes)), words)
+    warns(places.settings_fit(patient(furnished, NOW, **changes)), words)
 
 
 # -- history and scheduler --------------------------------------------------------------------------------------------
