@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def command(file: Path, as_json: bool) -> int:
     """
     from ops.opened import opened
 
-    with opened() as parts:
+    with opened() as parts, _space_told():
         if str(file) == "-":
             result = _to_stdout(parts)
         else:
@@ -63,7 +64,6 @@ def _check_target(file: Path, parts: Opened) -> None:
 def _to_file(parts: Opened, file: Path) -> Result:
     """Write beside the target, fsync, read back, and only then give it its name."""
     from ops import archive, collect
-    from service.errors import NoSpace
 
     temporary = file.with_name(f".{file.name}.strongroom-{os.getpid()}.tmp")
     try:
@@ -74,14 +74,23 @@ def _to_file(parts: Opened, file: Path) -> Result:
             os.fsync(descriptor)
         with output.progress("reading back") as progress, archive.verified(temporary, progress):
             _name(temporary, file)
-    except OSError as error:
-        if collect.is_full(error):
-            raise NoSpace("backup") from error
-        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
     return result
+
+
+@contextlib.contextmanager
+def _space_told() -> Iterator[None]:
+    from ops import collect
+    from service.errors import NoSpace
+
+    try:
+        yield
+    except OSError as error:
+        if collect.is_full(error):
+            raise NoSpace("backup") from error
+        raise
 
 
 def _name(temporary: Path, file: Path) -> None:

@@ -11,6 +11,8 @@ import stat
 import subprocess
 import sys
 import tarfile
+import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -378,6 +380,42 @@ def test_a_full_disk_is_said_so_and_leaves_nothing(
     monkeypatch.setattr(collect, "write", full)
     assert main(["backup", str(tmp_path / "b.tar")]) == exits.UNAVAILABLE
     assert "the disk that holds the backup is full" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state", "vault"]
+
+
+def test_a_full_disk_behind_standard_output_is_said_so_too(house: House) -> None:
+    furnish(house)
+    with open("/dev/full", "wb") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "ops", "backup", "-"],
+            cwd=HERE,
+            env=os.environ | house.environ,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert result.returncode == exits.UNAVAILABLE
+    assert b"the disk that holds the backup is full" in result.stderr
+
+
+def test_a_backup_that_is_ended_by_sigterm_leaves_nothing(house: House, tmp_path: Path) -> None:
+    furnish(house)
+    with (
+        Lock(house.state / "writer.lock", "x").writing(),
+        subprocess.Popen(
+            [sys.executable, "-m", "ops", "backup", str(tmp_path / "b.tar")],
+            cwd=HERE,
+            env=os.environ | house.environ,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.glob(".b.tar.*")) and time.monotonic() < deadline:
+            threading.Event().wait(0.01)
+        assert list(tmp_path.glob(".b.tar.*"))
+        process.terminate()
+        assert process.wait(timeout=30) == exits.TERMINATED
     assert sorted(path.name for path in tmp_path.iterdir()) == ["state", "vault"]
 
 
