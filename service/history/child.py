@@ -91,6 +91,7 @@ def _outcome(code: int, out: bytes, trouble: bytes) -> CommitReport:
         tuple(Problem(Trouble[name], path) for name, path in answer["problems"]),
         tuple(answer["healed"]),
         tuple(answer["emptied"]),
+        answer["held_back"],
     )
 
 
@@ -119,6 +120,7 @@ def main() -> int:
             "problems": [(problem.trouble.name, problem.path) for problem in report.problems],
             "healed": report.healed,
             "emptied": report.emptied,
+            "held_back": report.held_back,
         }
     sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()

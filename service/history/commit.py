@@ -22,7 +22,7 @@ from service.history.gitdir import GitDir, Head
 from service.history.gitlock import ForeignLock, GitLock
 from service.history.journal import Journal, Row
 from service.history.model import FILE_MODE, FOLDER_MODE, Action, Blob, CommitReport, Deletions, Problem, Setup, Trouble
-from service.history.objects import BLOB
+from service.history.objects import BLOB, id_of
 from service.history.packs import Writer
 from service.history.scan import KeepGoing, Limit, Scan, own_ignores, scan
 from service.history.seen import WORTH_WRITING, Seen, SeenStore
@@ -89,7 +89,8 @@ class Committer:
             steps = self._told(rows, head, found.own)
             view = View(known, found, taken, meanwhile)
             committed = view.committed_after(steps)
-            outside = _guarded(committed, view.outside(committed, steps), deletions)
+            differing = view.outside(committed, steps)
+            outside = _guarded(committed, differing, deletions)
             if outside:
                 steps.append(Step(outside, Trailers(reason), self._clock.now()))
             emptied = guard.emptied(committed, outside)
@@ -97,7 +98,7 @@ class Committer:
                 built = self._finish(writer, head, steps, rows)
                 self._remember(known, built, view.read_now(), found.own)
                 self._put_index(index_lock, known)
-        return _report(built, tuple(found.problems), healed, emptied)
+        return _report(built, tuple(found.problems), healed, emptied, len(differing) - len(outside))
 
     def flush(self) -> CommitReport:
         """Commit the journal alone; the vault is not looked at.
@@ -112,6 +113,26 @@ class Committer:
         head = self._git.head()
         return self._publish(head, self._told(rows, head, own_ignores(self._root)), rows, healed)
 
+    def present(self) -> dict[str, Blob]:
+        """What the files that history keeps hold on disk; what cannot be read counts as its last version."""
+        self._root.check()
+        known = self._store.load(self._git.read_tree, self._git.head().tree)
+        found = scan(self._root, known, _go_on, is_owners=not self._git.is_ours)
+        taken = take(
+            self._root,
+            found.candidates,
+            known,
+            found,
+            put=lambda data: id_of(BLOB, data),
+            max_bytes=self._setup.max_file_bytes,
+            keep_going=_go_on,
+        )
+        gone = set(found.gone)
+        held = {path: blob for path, blob in known.committed.items() if path not in gone}
+        held.update({path: now.blob for path, now in taken.items()})
+        self._store.keep(known, 0)
+        return held
+
     def record(self, steps: Sequence[Step]) -> CommitReport:
         """Commit exactly these changes; for restores, whose blobs are in history already."""
         healed = self._ready()
@@ -124,7 +145,7 @@ class Committer:
                 known = self._store.load(self._git.read_tree, built.head.tree)
                 self._put_index(index_lock, known)
                 self._store.keep(known, len(built.changes))
-        return _report(built, (), healed, ())
+        return _report(built, (), healed)
 
     def _finish(self, writer: Writer, head: Head, steps: Sequence[Step], rows: Sequence[Row]) -> Built:
         """Objects, then the branch, then the journal."""
@@ -249,6 +270,10 @@ class Committer:
             lock.put(index.written(old, self._root, known.committed, known.looks))
 
 
+def _go_on() -> None:
+    """There is time."""
+
+
 def _guarded(
     committed: Mapping[str, Blob], outside: dict[str, Blob | None], deletions: Deletions
 ) -> dict[str, Blob | None]:
@@ -266,7 +291,11 @@ def _guarded(
 
 
 def _report(
-    built: Built, problems: tuple[Problem, ...], healed: tuple[str, ...], emptied: tuple[str, ...]
+    built: Built,
+    problems: tuple[Problem, ...],
+    healed: tuple[str, ...],
+    emptied: tuple[str, ...] = (),
+    held_back: int = 0,
 ) -> CommitReport:
     count = Counter(change.action for change in built.changes)
     return CommitReport(
@@ -277,4 +306,5 @@ def _report(
         problems,
         healed,
         emptied,
+        held_back,
     )

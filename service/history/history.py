@@ -22,7 +22,7 @@ from service.history.commit import SMALL, Committer, TooMuchHere
 from service.history.gitdir import GitDir
 from service.history.journal import SCHEMA, Journal, Row
 from service.history.log import Log
-from service.history.model import CommitReport, Deletions, Pending, Setup
+from service.history.model import Blob, CommitReport, Deletions, Pending, Setup
 from service.history.objects import BLOB, told
 from service.history.status import HistoryStatus, StatusBoard
 from service.history.steps import Step
@@ -91,7 +91,8 @@ class History:
         except AppError as error:
             self._failed(error)
             raise
-        self._status.succeeded(self.clock.now(), report)
+        if not report.held_back:
+            self._status.succeeded(self.clock.now(), report)
         return report
 
     def flush(self) -> CommitReport:
@@ -121,6 +122,15 @@ class History:
         """
         with _disk_told():
             return self._committer.record(steps)
+
+    def present(self) -> dict[str, Blob]:
+        """What every file that history keeps holds on disk now. Nothing is stored.
+
+        Raises:
+            HistoryHeld, VaultMissing, Busy: it cannot be told.
+        """
+        with self.locks.history.writing(), _disk_told():
+            return self._committer.present()
 
     def pending(self) -> Pending | None:
         """Tool writes that are in no commit yet."""

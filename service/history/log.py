@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from service.errors import HistoryHeld, NoteNotFound, PathAmbiguous, RevisionNotFound
+from service.errors import HistoryHeld, PathAmbiguous, RevisionNotFound
 from service.history import commits, trees
 from service.history.gitdir import GitDir
 from service.history.guard import EMPTY_BLOB
@@ -28,6 +28,7 @@ from service.history.model import (
     OldFile,
     Revision,
     Version,
+    shown,
 )
 from service.history.objects import BLOB, ObjectMissing
 from service.history.steps import file_changes
@@ -157,11 +158,11 @@ class Log:
         """The versions of the note at `path`, newest first: across removals, and back through exact renames.
 
         Raises:
-            NoteNotFound: no commit ever held it.
+            RevisionNotFound: no commit ever held it.
         """
         versions = list(self._versions(path))
         if not versions:
-            raise NoteNotFound(path)
+            raise no_such(path)
         return Page(
             tuple(self._filled(version) for version in versions[offset : offset + limit]), len(versions), offset
         )
@@ -170,7 +171,7 @@ class Log:
         """A file as `commit` held it; a note that was renamed since is found under its name of then.
 
         Raises:
-            NoteNotFound: it was not there then.
+            RevisionNotFound: it was not there then.
             HistoryHeld: its content is damaged.
         """
         tree = self.tree_of(commit)
@@ -179,7 +180,7 @@ class Log:
             old = self.name_then(path, commit)
             found = None if old is None else self.spelled(tree, old)
         if found is None:
-            raise NoteNotFound(path)
+            raise no_such(path)
         name, blob = found
         return OldFile(self.revision(commit), name, self.blob(blob.id), blob.mode)
 
@@ -232,11 +233,19 @@ class Log:
             name = told.old_path or told.path
         return name
 
-    def differences(
-        self, old: str | None, new: str, prefix: str = ""
-    ) -> Iterator[tuple[str, Blob | None, Blob | None]]:
-        """Files that differ between two trees, at or below `prefix`."""
-        yield from trees.differences(self._git.read_tree, old, new, prefix)
+    def states(self, path: str) -> Iterator[tuple[str, Blob | None]]:
+        """What each commit held at exactly this path (a folder too), newest first, one entry for each change of it."""
+        find = _Finder(self._git.read_tree)
+        last: Blob | None = None
+        for place, link in enumerate(self.chain()):
+            found = find.anything(link.tree, path)
+            if found != last or place == 0:
+                yield link.id, found
+            last = found
+
+    def files(self, tree: str, prefix: str = "") -> Iterator[tuple[str, Blob]]:
+        """Every file of a tree, its path behind `prefix`."""
+        yield from trees.flatten(self._git.read_tree, tree, prefix)
 
     def _change_set(self, chain: Sequence[Link], place: int, prefix: str) -> ChangeSet:
         link = chain[place]
@@ -327,6 +336,11 @@ class _Finder:
                 entry = self._below(entry.id, rest) if entry.mode == FOLDER_MODE else None
             self._cache[key] = entry
         return self._cache[key]
+
+
+def no_such(path: str) -> RevisionNotFound:
+    """The refusal when history does not know a name, or not then."""
+    return RevisionNotFound(f"{shown(path)!r} there", "Look for its name in the list of changes.")
 
 
 def _only(places: Sequence[int], asked: str) -> int:

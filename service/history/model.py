@@ -111,7 +111,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CommitReport:
-    """What a commit did. `commits` are the new revisions, oldest first; empty when nothing had changed."""
+    """What a commit did.
+
+    Args:
+        commits: the new revisions, oldest first; empty when nothing had changed.
+        problems: files left at their previous version.
+        healed: what was put right first, as sentences.
+        emptied: notes that had text and have none now.
+        held_back: suspicious deletions that were not committed (`Deletions.KEEP`).
+    """
 
     commits: tuple[str, ...]
     added: int
@@ -120,6 +128,7 @@ class CommitReport:
     problems: tuple[Problem, ...]
     healed: tuple[str, ...]
     emptied: tuple[str, ...] = ()
+    held_back: int = 0
 
 
 @dataclass(frozen=True, slots=True)

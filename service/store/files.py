@@ -10,6 +10,8 @@ Whoever changes files holds the writer lock. How it is done: docs/explanation/wr
 
 from __future__ import annotations
 
+import errno
+import os
 import secrets
 import time
 from collections.abc import Iterator
@@ -196,6 +198,17 @@ class VaultFiles:
         self.root.check()
         with self._at(old.path) as folder:
             moving.remove(folder, old, permit)
+
+    def drop_folder(self, folder: VaultPath) -> bool:
+        """Remove a folder, if it is there and empty; whether it was."""
+        with self._at(folder) as parent:
+            try:
+                os.rmdir(folder.name, dir_fd=parent.fd)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR, errno.EBUSY):
+                    return False
+                raise
+        return True
 
     # -- caring --
 

@@ -256,5 +256,5 @@ def test_a_named_repository_that_cannot_be_used_is_refused_in_a_sentence(tmp_pat
     elif what == "worktree":
         run_git(["init", "-q", str(setup.vault)])
         (git / "commondir").write_text("../elsewhere\n")
-    with pytest.raises(Misconfigured, match="STRONGROOM_HISTORY_DIR|leave"), timeline_in(tmp_path, ".git"):
+    with pytest.raises(Misconfigured, match=r"STRONGROOM_HISTORY_DIR|leave"), timeline_in(tmp_path, ".git"):
         pass

@@ -22,7 +22,7 @@ def test_an_empty_vault_with_a_history_commits_nothing_and_says_what_to_do(line:
     line.put("only.md")
     line.commit()
     (line.vault / "only.md").unlink()
-    with pytest.raises(HistoryHeld, match="the vault is empty.*strongroom restore --all.*--accept-deletions"):
+    with pytest.raises(HistoryHeld, match=r"the vault is empty.*strongroom restore --all.*--accept-deletions"):
         line.commit("timer")
     assert line.commit_count() == 1
     status = line.history.status()

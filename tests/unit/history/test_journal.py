@@ -12,7 +12,6 @@ from service.history.gitdir import GitDir
 from service.history.objects import Objects
 from tests.support.timeline import Timeline, again
 
-
 WALKED_FOLDERS = 4
 """How often the walk over three folders and the root looks up."""
 
