@@ -1,0 +1,131 @@
+"""Every tool over real HTTP with the official client, in both protocol eras, and what a read-only token may not do.
+
+contract.md; the issue: a real client lists and calls every tool of this slice.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import TextResourceContents
+
+from service import app
+from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of
+from tests.wire.test_revocation import request
+
+pytestmark = pytest.mark.anyio
+WRITES = tuple(spec.name for spec in app.SPECS if spec.writes)
+CALLS: list[tuple[str, dict[str, Any], str]] = [
+    ("create_note", {"path": "{era}/new.md", "content": "one\ntwo\n"}, "{era}/new.md"),
+    ("append_to_note", {"path": "{era}/new.md", "content": "three"}, "version"),
+    ("edit_note", {"path": "{era}/new.md", "edits": '[{"old_string": "two", "new_string": "2"}]'}, "+2"),
+    ("read_note", {"path": "{era}/new.md"}, "one\n2\nthree"),
+    ("read_notes", {"paths": ["{era}/new.md", "no.md"]}, "NOT_FOUND"),
+    ("search_notes", {"query": "THREE", "path_prefix": "{era}"}, "{era}/new.md"),
+    ("list_notes", {"folder": "{era}"}, "{era}/new.md"),
+    ("list_recent", {}, "{era}/new.md"),
+    ("get_vault_tree", {}, "{era}"),
+    ("append_daily_note", {"text": "a line"}, "a line"),
+    ("delete_note", {"path": "{era}/new.md"}, ".trash/{era}/new.md"),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_every_tool_is_listed_and_does_its_work(service: Service, token: str, era: str) -> None:
+    """One after the other on one note; each answer holds what it must."""
+    async with service.client(token, era) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        for name, arguments, expected in CALLS:
+            given = json.loads(json.dumps(arguments).replace("{era}", era))
+            result = await client.call_tool(name, given)
+            assert not result.is_error, f"{name}: {text_of(result)}"
+            assert expected.replace("{era}", era) in text_of(result), name
+            assert (result.structured_content is not None) == (listed[name].output_schema is not None)
+    ours = {spec.name for spec in app.SPECS}
+    assert ours <= listed.keys()
+    assert {name for name, _, _ in CALLS} == ours
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_notes_are_resources(service: Service, token: str, era: str) -> None:
+    """contract.md, Resources."""
+    (service.vault / "a b#c.md").write_text("as a resource\n")
+    async with service.client(token, era) as client:
+        uris = {resource.uri for resource in (await client.list_resources()).resources}
+        assert "note://a%20b%23c.md" in uris
+        for uri in ("note://a%20b%23c.md", "note://a b#c.md"):
+            [content] = (await client.read_resource(uri)).contents
+            assert isinstance(content, TextResourceContents)
+            assert (content.text, content.mime_type) == ("as a resource\n", "text/markdown")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_read_only_token_calls_each_writing_tool_in_vain(service: Service, era: str) -> None:
+    """auth.md attack line 68: nothing is listed, nothing is written."""
+    token = service.token(f"reader-{era}", "--read-only")
+    before = sorted(str(path) for path in service.vault.rglob("*"))
+    async with service.client(token, era) as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        assert listed.isdisjoint(WRITES)
+        assert "read_note" in listed
+        for name, arguments, _ in CALLS:
+            if name in WRITES:
+                given = json.loads(json.dumps(arguments).replace("{era}", f"in-vain-{era}"))
+                assert text_of(await client.call_tool(name, given)).startswith("FORBIDDEN: ")
+    assert sorted(str(path) for path in service.vault.rglob("*")) == before
+
+
+async def test_a_header_that_names_another_tool_does_not_widen_a_token(service: Service) -> None:
+    """auth.md attack line 69: Mcp-Name says read, the body says write."""
+    token = service.token("liar", "--read-only")
+    arguments = {"path": "liar.md", "content": "x"}
+    message, headers = request("tools/call", MODERN, name="create_note", arguments=arguments)
+    lying = service.post(token, message, *_era({**headers, "Mcp-Name": "read_note"}))
+    honest = service.post(token, message, *_era(headers))
+    assert lying.status == 400
+    assert honest.status == 200
+    assert b"FORBIDDEN" in honest.body
+    assert not (service.vault / "liar.md").exists()
+
+
+def _era(headers: dict[str, str]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in headers.items() if name.lower().startswith("mcp-")]
+
+
+async def test_answers_come_as_plain_json_or_one_event_and_say_private(service: Service, token: str) -> None:
+    """The list depends on the token, so nobody in between may keep it for another (2026-07-28 `cacheScope`)."""
+    message, headers = request("tools/list", MODERN)
+    modern = json.loads(service.post(token, message, *_era(headers)).body)
+    assert modern["result"]["cacheScope"] == "private"
+    assert modern["result"]["ttlMs"] > 0
+    message, _ = request("tools/list", LEGACY)
+    assert service.post(token, message).headers["content-type"] == "text/event-stream"
+
+
+async def test_a_stale_session_id_is_ignored(service: Service, token: str) -> None:
+    """complaints.md 52: after a restart clients go on as before."""
+    message, _ = request("tools/list", LEGACY)
+    answer = service.post(token, message, ("Mcp-Session-Id", "0123456789abcdef"))
+    assert answer.status == 200
+    assert "mcp-session-id" not in answer.headers
+
+
+async def test_the_toolsets_and_the_read_only_setting_decide_what_is_listed(tmp_path: Path) -> None:
+    """contract.md, Toolsets and Permission."""
+    with Service.start(tmp_path, TOOLSETS="notes", DISABLED_TOOLS="read_notes", READ_ONLY="1") as service:
+        async with service.client(service.token("t")) as client:
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            refused = await client.call_tool("create_note", {"path": "a.md", "content": "x"})
+    notes = [spec.name for spec in app.SPECS if spec.toolset == "notes" and not spec.writes]
+    assert listed == [name for name in notes if name != "read_notes"]
+    assert text_of(refused).startswith("READ_ONLY: ")
+
+
+async def test_a_misspelt_tool_in_the_settings_stops_the_start(tmp_path: Path) -> None:
+    """decisions.md 11."""
+    with Service.start(tmp_path, is_waiting=False, DISABLED_TOOLS="read_nots") as service:
+        assert service.process.wait(30) == 7
+        assert "there is no tool 'read_nots': did you mean read_notes?" in (tmp_path / "stderr").read_text()
