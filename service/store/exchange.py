@@ -44,7 +44,9 @@ def replace(
         Busy: another program keeps the file open for writing; its version stays.
         OSError: nothing was changed.
     """
-    reading.require(folder.fd, old)
+    there = names.exists(folder.fd, old.path.name)
+    if there is None or there.st_size != len(old.data):
+        reading.require(folder.fd, old)  # has the words for it; the look that counts comes after the new text is staged
     with staging.staged(folder, data, _dress_of(folder, old, mode)) as new:
         displaced.wait_until_closed(folder, old.path)
         reading.require(folder.fd, old)
