@@ -103,7 +103,6 @@ def _show(findings: Sequence[tuple[str, Finding]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    screen = output.console()
     colours = {"ok": "green", "warn": "yellow", "FAIL": "bold red"}
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
@@ -114,6 +113,6 @@ def _show(findings: Sequence[tuple[str, Finding]]) -> None:
         if finding.means:
             table.add_row("", "", Text(output.printable(f"This means: {finding.means}.")))
             table.add_row("", "", Text(output.printable(f"What to do: {finding.todo}.")))
-    screen.print(table)
+    output.show(table)
     counts = {verdict: sum(finding.verdict == verdict for _, finding in findings) for verdict in colours}
     output.say(f"{counts['ok']} ok, {counts['warn']} warn, {counts['FAIL']} FAIL")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 """What JSON can say."""
@@ -37,15 +37,24 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, title
     from rich.table import Table
     from rich.text import Text
 
-    screen = console()
-    table = Table(
-        title=title, box=box.SIMPLE_HEAD if screen.is_terminal else None, pad_edge=False, title_justify="left"
-    )
+    lines = box.SIMPLE_HEAD if sys.stdout.isatty() else None
+    table = Table(title=title, box=lines, pad_edge=False, title_justify="left")
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    screen.print(table)
+    show(table)
+
+
+def show(renderable: RenderableType) -> None:
+    """Write a table or the like to stdout; in a pipe without blanks at the ends of lines."""
+    screen = console()
+    if screen.is_terminal:
+        screen.print(renderable)
+        return
+    with screen.capture() as captured:
+        screen.print(renderable)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def console(*, on_stderr: bool = False) -> Console:

@@ -64,6 +64,11 @@ def test_a_line_that_cannot_be_understood_ends_with_the_usage_code(arguments: Se
     assert "Traceback" not in result.stderr
 
 
+def test_a_misspelt_command_is_answered_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert door.main(["docter"]) == exits.USAGE
+    assert "No such command 'docter'. Did you mean 'doctor'?" in capsys.readouterr().err
+
+
 def test_every_branch_of_errors_has_an_exit_code_of_its_own() -> None:
     branches = {row.branch: row.number for row in exits.TABLE if row.branch is not None}
     assert set(branches) == set(AppError.__subclasses__())

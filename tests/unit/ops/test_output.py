@@ -39,6 +39,7 @@ def test_a_table_in_a_pipe_has_no_colour_no_border_and_no_markup(capsys: pytest.
     assert "[bold]a[/bold].md" in shown
     assert ":smile:.md" in shown
     assert not set(shown) & set("│─━┃╭|")
+    assert [line for line in shown.splitlines() if line != line.rstrip()] == []
 
 
 def test_a_long_path_is_never_cut_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
