@@ -144,7 +144,7 @@ def delete(vault: Vault, actor: Actor, path: VaultPath, expected_hash: str = "")
         old = vault.files.read(path)
         versions.check(old, expected_hash)
         trashed = vault.files.trash(old, actor.permit)
-        vault.on_change(actor, [Change(old.path, old.data, None)])
+        vault.on_change(actor, [Change(old.path, old.data, None), Change(trashed, None, old.data)])
     return written(old), trashed
 
 

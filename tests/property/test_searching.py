@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import tempfile
+import shutil
 import unicodedata
-from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.search.matching import needle
 from service.search.query import Query, search
-from tests.support.desk import desk_in
+from tests.support.desk import Desk, desk_in
 
 LETTERS = st.sampled_from(
     [*"aAbkKsStTiIfFlßẞſﬀﬁﬆıİ\u0307éÉσςΣдД統系👍\u200d \t\r\n.", "\r\n", "\u2028", "\x85", "\ufeff", "\u212a", "\ufffd"]
@@ -23,6 +23,12 @@ QUERY = st.lists(LETTERS, min_size=1, max_size=4).map("".join)
 
 def lines_of(text: str) -> list[str]:
     return re.split(r"\r\n|\n", text)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """One desk for all examples: each lays its notes out anew."""
+    return desk_in(tmp_path_factory.mktemp("desk"))
 
 
 @given(TEXT, QUERY, st.booleans(), st.sampled_from([b"", b"\xff", b"\xc3\n"]))
@@ -53,12 +59,12 @@ def test_the_place_found_in_a_line_holds_the_query(line: str, query: str, is_cas
 
 @given(st.dictionaries(st.sampled_from(["a.md", "É/b.md", "ſ.txt", "É/straße.md", "c/d.md"]), TEXT, max_size=5), QUERY)
 @settings(max_examples=60, deadline=None)
-def test_a_whole_search_equals_reading_every_note(notes: dict[str, str], query: str) -> None:
+def test_a_whole_search_equals_reading_every_note(desk: Desk, notes: dict[str, str], query: str) -> None:
     """contract.md, search_notes: hits, order, score and total."""
-    with tempfile.TemporaryDirectory() as folder:
-        desk = desk_in(Path(folder))
-        desk.put(notes)
-        found = search(desk.vault, Query(query, limit=1000))
+    for left in desk.folder.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    desk.put(notes)
+    found = search(desk.vault, Query(query, limit=1000))
     expected: list[tuple[int, str, int]] = []
     for path, text in notes.items():
         lines = lines_of(text.removeprefix("\ufeff"))

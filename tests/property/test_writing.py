@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,12 +24,10 @@ EDITS = st.lists(st.builds(Edit, WORDS, TEXT, st.booleans()), min_size=1, max_si
 MARK = st.sampled_from([b"", BOM])
 
 
-@contextmanager
-def desk_with(data: bytes) -> Iterator[Desk]:
-    with tempfile.TemporaryDirectory() as folder:
-        desk = desk_in(Path(folder))
-        desk.put({"n.md": data})
-        yield desk
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """One desk for all examples: each lays its note out anew."""
+    return desk_in(tmp_path_factory.mktemp("desk"))
 
 
 def lf(text: str) -> str:
@@ -41,12 +36,14 @@ def lf(text: str) -> str:
 
 @given(MARK, TEXT, TEXT.filter(bool))
 @settings(max_examples=80, deadline=None)
-def test_appending_keeps_what_was_there_and_adds_just_the_lines(mark: bytes, before: str, added: str) -> None:
+def test_appending_keeps_what_was_there_and_adds_just_the_lines(
+    desk: Desk, mark: bytes, before: str, added: str
+) -> None:
     """contract.md, append_to_note; complaint 29."""
     old = mark + before.encode()
-    with desk_with(old) as desk:
-        written = notes.append(desk.vault, desk.actor, NOTE, added)
-        new = desk.bytes_of("n.md")
+    desk.put({"n.md": old})
+    written = notes.append(desk.vault, desk.actor, NOTE, added)
+    new = desk.bytes_of("n.md")
     assert new.startswith(old)
     assert written.version == hashlib.sha256(new).hexdigest()[:12]
     between = "" if not before or before.endswith("\n") else "\n"
@@ -57,14 +54,14 @@ def test_appending_keeps_what_was_there_and_adds_just_the_lines(mark: bytes, bef
 
 @given(MARK, TEXT, EDITS)
 @settings(max_examples=100, deadline=None)
-def test_a_trial_and_the_edit_itself_come_to_the_same(mark: bytes, before: str, edits: list[Edit]) -> None:
+def test_a_trial_and_the_edit_itself_come_to_the_same(desk: Desk, mark: bytes, before: str, edits: list[Edit]) -> None:
     """contract.md, dry_run; all or nothing."""
     old = mark + before.encode()
-    with desk_with(old) as desk:
-        tried = _outcome(desk, edits, is_trial=True)
-        assert desk.bytes_of("n.md") == old
-        done = _outcome(desk, edits, is_trial=False)
-        new = desk.bytes_of("n.md")
+    desk.put({"n.md": old})
+    tried = _outcome(desk, edits, is_trial=True)
+    assert desk.bytes_of("n.md") == old
+    done = _outcome(desk, edits, is_trial=False)
+    new = desk.bytes_of("n.md")
     assert done == tried
     if isinstance(done, Edited):
         assert done.written.version == hashlib.sha256(new).hexdigest()[:12]
@@ -124,12 +121,11 @@ def test_replacing_everywhere_is_what_str_replace_does(before: str, old: str, ne
 
 @given(TEXT, TEXT.filter(str.strip))
 @settings(max_examples=60, deadline=None)
-def test_a_line_of_the_day_is_one_list_item_behind_what_was_there(before: str, words: str) -> None:
+def test_a_line_of_the_day_is_one_list_item_behind_what_was_there(desk: Desk, before: str, words: str) -> None:
     """contract.md, append_daily_note."""
-    with desk_with(b"") as desk:
-        desk.put({"2026-03-01.md": before})
-        done = daily.append(desk.vault, desk.actor, words, daily.day(desk.vault, ""))
-        new = desk.bytes_of("2026-03-01.md").decode()
+    desk.put({"2026-03-01.md": before})
+    done = daily.append(desk.vault, desk.actor, words, daily.day(desk.vault, ""))
+    new = desk.bytes_of("2026-03-01.md").decode()
     assert new.startswith(before)
     lines = lf(new).split("\n")
     assert lines[done.line_number - 1] == done.line

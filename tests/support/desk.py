@@ -46,7 +46,8 @@ def desk_in(folder: Path, clock: HeldClock | None = None) -> Desk:
     settings = settings_for(folder)
     desk = Desk(room_for(settings, clock), settings.vault, clock, Actor("t1", "laptop", permit=lambda: None))
 
-    def remember(_actor: Actor, changes: Sequence[Change]) -> None:
+    def remember(actor: Actor, changes: Sequence[Change]) -> None:
+        desk.room.history.record(actor, changes)
         desk.told += changes
 
     desk.room = replace(desk.room, vault=replace(desk.vault, on_change=remember))

@@ -317,7 +317,7 @@ def test_deleting_moves_a_note_into_the_trash_with_its_folders(desk: Desk) -> No
     assert desk.bytes_of(".trash/a/b/n.md") == b"text"
     assert not (desk.folder / "a/b/n.md").exists()
     assert (deleted.version, deleted.size_bytes) == (sha256(b"text")[:12], 4)
-    assert desk.told == [Change(path, b"text", None)]
+    assert desk.told == [Change(path, b"text", None), Change(trashed_to, None, b"text")]
 
 
 def test_deleting_the_same_name_twice_keeps_both(desk: Desk) -> None:

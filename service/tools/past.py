@@ -1,0 +1,61 @@
+"""Tools that look into the vault's history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from service.errors import NoteNotFound, RevisionNotFound
+from service.guards import paths
+from service.history import when
+from service.history.when import Edge
+from service.tools.arguments import FolderPath, NotePath, Offset, Text
+from service.tools.context import Ctx, Room, room
+from service.tools.past_shapes import ChangesListed, VersionsListed
+from service.tools.register import ToolSpec
+
+Limit = Annotated[int, Field(ge=1, le=50)]
+Moment = Annotated[Text, Field(description="ISO time, or such as '2 days ago', 'yesterday 18:00'.")]
+
+
+def list_changes(
+    ctx: Ctx,
+    *,
+    since: Moment = "",
+    until: Text = "",
+    path_prefix: FolderPath = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> ChangesListed:
+    """List what changed in the vault, newest first: when, by which assistant (or from outside), which files.
+
+    What tools write is recorded here about a minute later; what others change, every half hour.
+    """
+    here = room(ctx)
+    page = here.history.log.changes(
+        _moment(here, since, Edge.START), _moment(here, until, Edge.END), str(paths.folder(path_prefix)), limit, offset
+    )
+    return ChangesListed.of(page, here.clock.zone, limit, here.history.pending())
+
+
+def note_history(ctx: Ctx, path: NotePath, limit: Limit = 20, offset: Offset = 0) -> VersionsListed:
+    """List the versions of a note, newest first, across renames and deletion. Works for a deleted note too."""
+    here, asked = room(ctx), str(paths.note(path))
+    try:
+        page = here.history.log.note_history(asked, limit, offset)
+    except NoteNotFound as error:
+        way_out = "A new note is in history about a minute after its last change; list_changes shows what there is."
+        raise RevisionNotFound(f"version of {asked!r}", way_out) from error
+    return VersionsListed.of(page, here.clock.zone, here.history.log.blob)
+
+
+def _moment(here: Room, raw: str, edge: Edge) -> datetime | None:
+    return when.resolve(raw, here.clock, edge) if raw.strip() else None
+
+
+SPECS: Final = (
+    ToolSpec(list_changes, "List changes", "history"),
+    ToolSpec(note_history, "History of a note", "history"),
+)

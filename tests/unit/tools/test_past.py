@@ -1,0 +1,145 @@
+"""list_changes and note_history, through a client, over a real history."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from service.tools import past, writing
+from tests.support.calling import Caller, calling
+from tests.support.clock import HeldClock
+from tests.support.desk import Desk, desk_in
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A desk at noon of 2026-03-01 UTC, whose owner lives in Berlin."""
+    return desk_in(tmp_path, HeldClock.at("2026-03-01T12:00:00", zone="Europe/Berlin"))
+
+
+@pytest.fixture
+async def caller(desk: Desk) -> AsyncIterator[Caller]:
+    async with calling(desk.room, [*past.SPECS, *writing.SPECS]) as caller:
+        yield caller
+
+
+def commit(desk: Desk) -> str:
+    """Commit what is there, let an hour pass; the revision as tools name it."""
+    report = desk.room.history.commit("test")
+    desk.clock.move(timedelta(hours=1))
+    return report.commits[-1][:12]
+
+
+async def test_changes_are_listed_newest_first_with_who_made_them(caller: Caller, desk: Desk) -> None:
+    """contract.md, list_changes."""
+    desk.put({"outside.md": "x", ".obsidian/app.json": "{}"})
+    first = commit(desk)
+    await caller.facts("create_note", path="a/tool.md", content="one")
+    second = commit(desk)
+    facts = await caller.facts("list_changes")
+    assert (facts["total"], facts["next_offset"], facts["uncommitted"]) == (2, None, 0)
+    newest, oldest = facts["changes"]  # type: ignore[misc]
+    assert (newest["revision"], newest["by"], newest["time"]) == (second, "this machine", "2026-03-01T14:00:00+01:00")
+    assert newest["files"] == [{"action": "added", "path": "a/tool.md", "old_path": None}]
+    assert (oldest["revision"], oldest["by"], oldest["added"]) == (first, "", 2)
+    assert [file["path"] for file in oldest["files"]] == ["outside.md"]
+
+
+async def test_changes_can_be_asked_for_by_time_and_folder(caller: Caller, desk: Desk) -> None:
+    """contract.md, list_changes."""
+    revisions = []
+    for name in ("a/1.md", "b/2.md", "a/3.md"):
+        desk.put({name: "x"})
+        revisions.append(commit(desk))
+
+    async def asked(**arguments: object) -> list[str]:
+        facts = await caller.facts("list_changes", **arguments)
+        return [change["revision"] for change in facts["changes"]]  # type: ignore[attr-defined]
+
+    assert await asked(path_prefix="a") == [revisions[2], revisions[0]]
+    assert await asked(since="2026-03-01 14:00") == [revisions[2], revisions[1]]
+    assert await asked(until="2 hours ago") == [revisions[1], revisions[0]]
+    assert await asked(limit=1, offset=1) == [revisions[1]]
+
+
+async def test_writes_that_wait_for_their_commit_are_counted(caller: Caller, desk: Desk) -> None:
+    """Our decision: a model that has just written should not think it is lost."""
+    await caller.facts("create_note", path="n.md", content="one")
+    facts = await caller.facts("list_changes")
+    assert (facts["changes"], facts["uncommitted"]) == ([], 1)
+    refusal = await caller.refusal("note_history", path="n.md")
+    assert refusal.startswith(
+        "NOT_FOUND: history has no version of 'n.md'. A new note is in history about a minute after"
+    )
+
+
+async def test_the_versions_of_a_note_name_what_a_read_reported(caller: Caller, desk: Desk) -> None:
+    """contract.md, note_history: across renames and deletion."""
+    desk.put({"n.md": "a long enough text to be known again\n"})
+    first = commit(desk)
+    (desk.folder / "n.md").rename(desk.folder / "m.md")
+    second = commit(desk)
+    await caller.facts("append_to_note", path="m.md", content="more")
+    third = commit(desk)
+    last = desk.bytes_of("m.md")
+    await caller.facts("delete_note", path="m.md")
+    fourth = commit(desk)
+    facts = await caller.facts("note_history", path="m.md")
+    assert facts["total"] == 4
+    told = [(v["revision"], v["action"], v["path"], v["by"], v["bytes"]) for v in facts["versions"]]  # type: ignore[attr-defined]
+    assert told == [
+        (fourth, "removed", "m.md", "this machine", None),
+        (third, "changed", "m.md", "this machine", len(last)),
+        (second, "renamed", "m.md", "", 37),
+        (first, "added", "n.md", "", 37),
+    ]
+    versions = [v["version"] for v in facts["versions"]]  # type: ignore[attr-defined]
+    assert versions[:2] == [None, hashlib.sha256(last).hexdigest()[:12]]
+
+
+async def test_hidden_files_are_counted_and_never_named(caller: Caller, desk: Desk) -> None:
+    """contract.md, HIDDEN_PATH: a deletion shows as one, not as a move into the trash."""
+    desk.put({"n.md": "a long enough text to be known again\n", ".obsidian/app.json": "{}"})
+    commit(desk)
+    await caller.facts("delete_note", path="n.md")
+    desk.put({".obsidian/app.json": '{"a": 1}'})
+    commit(desk)
+    everything = await caller.text("list_changes")
+    assert ".trash" not in everything
+    assert ".obsidian" not in everything
+    assert '{"action":"removed","path":"n.md","old_path":null}' in everything
+
+
+async def test_an_answer_names_a_bounded_number_of_files(caller: Caller, desk: Desk) -> None:
+    """contract.md, limits."""
+    for round_ in range(3):
+        desk.put({f"{round_}/{number}.md": "x" for number in range(80)})
+        commit(desk)
+    facts = await caller.facts("list_changes", limit=50)
+    assert [len(change["files"]) for change in facts["changes"]] == [8, 8, 8]  # type: ignore[attr-defined]
+    assert {change["added"] for change in facts["changes"]} == {80}  # type: ignore[attr-defined]
+    assert len((await caller.facts("list_changes", limit=1))["changes"][0]["files"]) == 50  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("list_changes", {"since": "some day"}, "INVALID_ARGUMENT"),
+        ("list_changes", {"path_prefix": "../x"}, "INVALID_PATH"),
+        ("list_changes", {"limit": 51}, "INVALID_ARGUMENT"),
+        ("note_history", {"path": "../n.md"}, "INVALID_PATH"),
+        ("note_history", {"path": ".obsidian/n.md"}, "HIDDEN_PATH"),
+        ("note_history", {"path": "never.md"}, "NOT_FOUND"),
+    ],
+)
+async def test_what_history_cannot_be_asked_is_refused(
+    caller: Caller, tool: str, arguments: dict[str, object], code: str
+) -> None:
+    """Complaint 36: `..` in any path parameter."""
+    assert (await caller.refusal(tool, **arguments)).startswith(f"{code}: ")
