@@ -7,13 +7,17 @@ settings ─► folders usable ─► the one server of this state ─► databa
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from importlib import metadata
 from typing import Final
 
 import anyio
+import anyio.to_thread
 import structlog
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -25,7 +29,7 @@ from service.auth.lookup import Lookup
 from service.auth.model import acting_as
 from service.auth.tokens import Tokens
 from service.clock import Clock, SystemClock
-from service.errors import AlreadyServed, BadMount
+from service.errors import AlreadyServed, AppError, BadMount, Closing, VaultMissing
 from service.history import history as history_
 from service.history.history import History, Locks
 from service.history.model import Setup
@@ -55,14 +59,28 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Appliance:
-    """Everything, built and connected."""
+    """Everything, built and connected. `stopping` is set once the service begins to stop."""
 
     settings: Settings
     clock: Clock
-    database: Database
     tokens: Tokens
-    room: Room
+    history: History
     server: StrongroomServer
+    started: datetime
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def commit(self, reason: str) -> None:
+        """Commit whatever changed; a failure is logged and is in the history's status, and the service goes on."""
+        try:
+            self.history.commit(reason, keep_going=self._keep_going if reason != "stop" else lambda: None)
+        except Closing:
+            return  # the commit at the stop comes next
+        except AppError as error:
+            _log.error("commit.failed", reason=reason, why=str(error))
+
+    def _keep_going(self) -> None:
+        if self.stopping.is_set():
+            raise Closing
 
 
 @contextmanager
@@ -78,7 +96,9 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         BadSettings: a tool is named that does not exist.
     """
     clock = SystemClock(settings.zone)
-    mounts.prepare_state(settings.state)
+    mounts.prepare_state(settings.state, settings.vault)
+    if warning := mounts.privacy_warning(settings.state):
+        _log.warning("state.open_to_others", what=warning)
     mounts.check_vault(settings.vault, is_read_only=settings.is_read_only)
     with ExitStack() as held:
         held.callback(_be_the_one_server(settings))
@@ -94,7 +114,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         vault = Vault(files, lock, clock, on_change=history.record)
         room = Room(vault, history, settings, clock, check=tokens.check)
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
-        yield Appliance(settings, clock, database, tokens, room, server)
+        yield Appliance(settings, clock, tokens, history, server, clock.now())
 
 
 def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
@@ -122,10 +142,15 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
         async with manager.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(live.watch)
             await tasks.start(door.serve)
+            tasks.start_soon(_in_thread, lambda: appliance.commit("start"))
             try:
                 yield
             finally:
+                # Inside the session manager's run: a stuck tool would hold up what comes after it (house.md fact 4).
+                appliance.stopping.set()
                 tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await _in_thread(lambda: appliance.commit("stop"))
 
     mcp = Guard(body.WholeBody(StreamableHTTPASGIApp(manager)), lookup, live, appliance.clock)
     app = http.build(mcp, lambda: problems(appliance), appliance.settings, lifespan)
@@ -139,12 +164,24 @@ def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:
     """Serve one client on stdin and stdout, in this process, until its stdin ends. Raises as `assembled`."""
     with assembled(settings) as appliance:
 
+        def finish() -> None:
+            appliance.stopping.set()
+            appliance.commit("stop")
+
         async def converse() -> None:
-            serving.finish_on_signal(lambda: None)
-            await appliance.server.run_stdio_async()
+            serving.finish_on_signal(finish)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_in_thread, lambda: appliance.commit("start"))
+                await appliance.server.run_stdio_async()
+                tasks.cancel_scope.cancel()
+            await _in_thread(finish)
 
         with acting_as(model.local(appliance.clock.now(), is_read_only=is_read_only)):
             anyio.run(converse)
+
+
+async def _in_thread(work: Callable[[], None]) -> None:
+    await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 def _be_the_one_server(settings: Settings) -> Callable[[], None]:
@@ -193,10 +230,25 @@ def _warn_when_open(settings: Settings) -> None:
 
 
 def problems(appliance: Appliance) -> Sequence[str]:
-    """What keeps the appliance from doing its work right now, a sentence each."""
-    found = []
+    """What keeps the appliance from doing its work right now, a sentence each (decisions.md 9)."""
+    found: list[str] = []
     try:
+        appliance.history.files.root.check()
         mounts.check_vault(appliance.settings.vault, is_read_only=True)
-    except BadMount as error:
+    except (VaultMissing, BadMount) as error:
         found.append(str(error))
+    try:
+        found += _history_problems(appliance)
+    except (AppError, sqlite3.Error):
+        found.append("the state cannot be read; see strongroom doctor.")
     return found
+
+
+def _history_problems(appliance: Appliance) -> Iterator[str]:
+    status, every_s = appliance.history.status(), appliance.settings.commit_every_s
+    if status.is_held:
+        yield f"history: {status.last_error}"
+    last = max(filter(None, (status.last_success, appliance.started)))
+    if every_s and (appliance.clock.now() - last).total_seconds() > 2 * every_s:
+        why = f" ({status.last_error})" if status.last_error else ""
+        yield f"history: no commit went through since {last:%Y-%m-%d %H:%M} UTC{why}; see strongroom doctor."

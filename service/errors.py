@@ -171,6 +171,13 @@ class Busy(Unavailable):
         super().__init__(f"{what} is in use by another process (waited {waited_s:g} s); try again in a moment.")
 
 
+class Closing(Unavailable):
+    """The service is stopping; what was begun is taken up at the next start."""
+
+    def __init__(self) -> None:
+        super().__init__("Strongroom is stopping; try again once it runs.")
+
+
 class AlreadyServed(Unavailable):
     """A second server on one state. Retrying helps once the first has stopped (an upgrade, say)."""
 

@@ -13,6 +13,7 @@ from typing import Final
 from ops import process
 from service import app, logs
 from service.settings import load
+from service.tools.catalogue import SPECS
 from service.tools.context import Ctx, actor, room
 from service.tools.register import ToolSpec
 
@@ -50,8 +51,8 @@ def _wait_for(path: Path) -> None:
         time.sleep(0.01)
 
 
-SPECS: Final = (
-    *app.SPECS,
+ALL: Final = (
+    *SPECS,
     ToolSpec(write_when_told, "Write when told", "notes", writes=True),
     ToolSpec(be_stuck, "Be stuck", "notes"),
     ToolSpec(say_the_planted_sentence, "Crash", "notes"),
@@ -61,7 +62,7 @@ SPECS: Final = (
 def main() -> None:
     settings = load(os.environ)
     logs.configure(logs.to_stdout(), level=settings.log_level, log_format=settings.log_format)
-    app.serve(settings, SPECS)
+    app.serve(settings, ALL)
     process.leave()
 
 

@@ -42,6 +42,37 @@ async def test_it_stops_within_ten_seconds_with_an_open_stream_and_a_stuck_tool(
         assert service.errors == ""
 
 
+def committed(service: Service) -> list[str]:
+    """Subjects and reasons of all commits, the newest first, as git tells them."""
+    done = subprocess.run(
+        [
+            "git",
+            f"--git-dir={service.state / 'history.git'}",
+            "log",
+            "--format=%s / %(trailers:key=Strongroom-Reason,valueonly)",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def test_what_is_there_is_committed_at_the_start_and_what_was_written_at_the_stop(tmp_path: Path) -> None:
+    """The issue: at start and at shutdown, if anything changed, whoever changed it; nothing changed, no commit."""
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "a.md").write_text("from before\n")
+    with Service.start(tmp_path) as service:
+        wait_until(lambda: len(committed(service)) == 1, 20, "commit at the start")
+        (service.vault / "a.md").write_text("from outside\n")
+        service.stop()
+        assert len(committed(service)) == 2
+    with Service.start(tmp_path) as service:
+        service.stop()
+        assert len(committed(service)) == 2
+        assert service.errors == ""
+
+
 def test_it_stops_at_once_when_nothing_is_going_on(tmp_path: Path) -> None:
     with Service.start(tmp_path) as service:
         assert service.stop() < 3

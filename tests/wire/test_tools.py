@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from mcp_types import TextResourceContents
 
-from service import app
+from service.tools.catalogue import SPECS
 from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of
 from tests.wire.test_revocation import request
 
 pytestmark = pytest.mark.anyio
-WRITES = tuple(spec.name for spec in app.SPECS if spec.writes)
+WRITES = tuple(spec.name for spec in SPECS if spec.writes)
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("create_note", {"path": "{era}/new.md", "content": "one\ntwo\n"}, "{era}/new.md"),
     ("append_to_note", {"path": "{era}/new.md", "content": "three"}, "version"),
@@ -44,7 +44,7 @@ async def test_every_tool_is_listed_and_does_its_work(service: Service, token: s
             assert not result.is_error, f"{name}: {text_of(result)}"
             assert expected.replace("{era}", era) in text_of(result), name
             assert (result.structured_content is not None) == (listed[name].output_schema is not None)
-    ours = {spec.name for spec in app.SPECS}
+    ours = {spec.name for spec in SPECS}
     assert ours <= listed.keys()
     assert {name for name, _, _ in CALLS} == ours
 
@@ -119,7 +119,7 @@ async def test_the_toolsets_and_the_read_only_setting_decide_what_is_listed(tmp_
         async with service.client(service.token("t")) as client:
             listed = [tool.name for tool in (await client.list_tools()).tools]
             refused = await client.call_tool("create_note", {"path": "a.md", "content": "x"})
-    notes = [spec.name for spec in app.SPECS if spec.toolset == "notes" and not spec.writes]
+    notes = [spec.name for spec in SPECS if spec.toolset == "notes" and not spec.writes]
     assert listed == [name for name in notes if name != "read_notes"]
     assert text_of(refused).startswith("READ_ONLY: ")
 
