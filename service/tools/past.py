@@ -1,4 +1,4 @@
-"""Tools that look into the vault's history."""
+"""Tools that look into the vault's history and bring a note back from it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from service.errors import NoteNotFound, RevisionNotFound
+from service.errors import RevisionNotFound
 from service.guards import paths
-from service.history import when
+from service.history import restore, when
 from service.history.when import Edge
-from service.tools.arguments import FolderPath, NotePath, Offset, Text
-from service.tools.context import Ctx, Room, room
-from service.tools.past_shapes import ChangesListed, VersionsListed
+from service.tools.arguments import ExpectedHash, FolderPath, NotePath, Offset, Text
+from service.tools.context import Ctx, Room, actor, room
+from service.tools.past_shapes import ChangesListed, NoteRestored, VersionsListed
 from service.tools.register import ToolSpec
 
 Limit = Annotated[int, Field(ge=1, le=50)]
@@ -45,10 +45,34 @@ def note_history(ctx: Ctx, path: NotePath, limit: Limit = 20, offset: Offset = 0
     here, asked = room(ctx), str(paths.note(path))
     try:
         page = here.history.log.note_history(asked, limit, offset)
-    except NoteNotFound as error:
+    except RevisionNotFound as error:
         way_out = "A new note is in history about a minute after its last change; list_changes shows what there is."
         raise RevisionNotFound(f"version of {asked!r}", way_out) from error
     return VersionsListed.of(page, here.clock.zone, here.history.log.blob)
+
+
+def restore_note(
+    ctx: Ctx,
+    path: NotePath,
+    *,
+    revision: Annotated[Text, Field(description="From note_history or list_changes.")] = "",
+    at: Moment = "",
+    expected_hash: ExpectedHash = "",
+) -> NoteRestored:
+    """Bring a note back as it was at a revision or a time; with neither, its last version that differs from now.
+
+    The present state is recorded first, so that this can be undone the same way. Works for a deleted note too.
+    """
+    here = room(ctx)
+    restored = restore.note(
+        here.history,
+        actor(ctx),
+        paths.writable_note(path),
+        at=_moment(here, at, Edge.END),
+        revision=revision.strip() or None,
+        expected_hash=expected_hash,
+    )
+    return NoteRestored.of(restored, here.clock.zone)
 
 
 def _moment(here: Room, raw: str, edge: Edge) -> datetime | None:
@@ -58,4 +82,5 @@ def _moment(here: Room, raw: str, edge: Edge) -> datetime | None:
 SPECS: Final = (
     ToolSpec(list_changes, "List changes", "history"),
     ToolSpec(note_history, "History of a note", "history"),
+    ToolSpec(restore_note, "Restore a note", "history", writes=True, destructive=True),
 )

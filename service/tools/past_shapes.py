@@ -11,8 +11,10 @@ from pydantic import Field
 
 from service.guards import paths
 from service.history.model import Action, ChangeSet, FileChange, Pending, Revision, Version
+from service.history.restore import RestoredNote
 from service.store.files import version_of
 from service.tools.shapes import NextOffset, Shape
+from service.tools.shapes import Version as HashVersion
 from service.vault.model import Page
 
 REVISION_DIGITS: Final = 12
@@ -77,6 +79,26 @@ class VersionsListed(Shape):
             versions=[_version(version, zone, read) for version in page.items],
             total=page.total,
             next_offset=page.next_offset,
+        )
+
+
+class NoteRestored(Shape):
+    path: str
+    version: HashVersion
+    bytes: int
+    from_revision: str
+    from_time: str
+    commit: Annotated[str | None, Field(description="The commit that did it; null if the note was like this already.")]
+
+    @staticmethod
+    def of(restored: RestoredNote, zone: ZoneInfo) -> NoteRestored:
+        return NoteRestored(
+            path=str(restored.path),
+            version=restored.version,
+            bytes=restored.size_bytes,
+            from_revision=_short(restored.source),
+            from_time=_local(restored.source.time, zone),
+            commit=None if restored.commit is None else restored.commit[:REVISION_DIGITS],
         )
 
 

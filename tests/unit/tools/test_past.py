@@ -1,4 +1,4 @@
-"""list_changes and note_history, through a client, over a real history."""
+"""list_changes, note_history and restore_note, through a client, over a real history."""
 
 from __future__ import annotations
 
@@ -125,6 +125,69 @@ async def test_an_answer_names_a_bounded_number_of_files(caller: Caller, desk: D
     assert [len(change["files"]) for change in facts["changes"]] == [8, 8, 8]  # type: ignore[attr-defined]
     assert {change["added"] for change in facts["changes"]} == {80}  # type: ignore[attr-defined]
     assert len((await caller.facts("list_changes", limit=1))["changes"][0]["files"]) == 50  # type: ignore[index]
+
+
+async def test_a_note_is_restored_byte_for_byte_and_that_can_be_undone(caller: Caller, desk: Desk) -> None:
+    """contract.md, restore_note: the present state is recorded first; history is never rewritten."""
+    old = b"\xef\xbb\xbfold\r\ntext\r\n"
+    desk.put({"n.md": old})
+    first = commit(desk)
+    desk.put({"n.md": "edited outside and in no commit yet\n"})
+    facts = await caller.facts("restore_note", path="n.md", revision=first)
+    assert desk.bytes_of("n.md") == old
+    assert (facts["path"], facts["version"], facts["bytes"]) == ("n.md", hashlib.sha256(old).hexdigest()[:12], len(old))
+    assert (facts["from_revision"], facts["from_time"]) == (first, "2026-03-01T13:00:00+01:00")
+    listed = await caller.facts("note_history", path="n.md")
+    assert [v["by"] for v in listed["versions"]] == ["this machine", "", ""]  # type: ignore[attr-defined]
+    assert listed["versions"][0]["revision"] == facts["commit"]  # type: ignore[index]
+    await caller.facts("restore_note", path="n.md", revision=listed["versions"][1]["revision"])  # type: ignore[index]
+    assert desk.bytes_of("n.md") == b"edited outside and in no commit yet\n"
+
+
+async def test_a_deleted_note_is_brought_back_without_naming_a_revision(caller: Caller, desk: Desk) -> None:
+    """contract.md, restore_note; complaint 65."""
+    desk.put({"a/n.md": "text\n"})
+    commit(desk)
+    await caller.facts("delete_note", path="a/n.md")
+    commit(desk)
+    facts = await caller.facts("restore_note", path="a/n.md")
+    assert (facts["path"], desk.bytes_of("a/n.md")) == ("a/n.md", b"text\n")
+
+
+async def test_a_note_is_restored_as_it_was_at_a_time(caller: Caller, desk: Desk) -> None:
+    """contract.md, restore_note."""
+    for text in ("one", "two", "three"):
+        desk.put({"n.md": text})
+        commit(desk)
+    await caller.facts("restore_note", path="n.md", at="2 hours ago")
+    assert desk.bytes_of("n.md") == b"two"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"path": "n.md", "revision": "ffffffffffff"}, "NOT_FOUND"),
+        ({"path": "n.md", "at": "2020-01-01"}, "NOT_FOUND"),
+        ({"path": "n.md", "at": "some day"}, "INVALID_ARGUMENT"),
+        ({"path": "n.md", "at": "1 hour ago", "revision": "~1"}, "INVALID_ARGUMENT"),
+        ({"path": "n.md", "expected_hash": "0000"}, "CONFLICT"),
+        ({"path": "never.md"}, "NOT_FOUND"),
+        ({"path": "../n.md"}, "INVALID_PATH"),
+        ({"path": ".trash/n.md"}, "HIDDEN_PATH"),
+        ({"path": ".obsidian/app.json"}, "HIDDEN_PATH"),
+        ({"path": "picture.png"}, "NOT_A_NOTE"),
+    ],
+)
+async def test_what_cannot_be_restored_is_refused_and_nothing_changes(
+    caller: Caller, desk: Desk, arguments: dict[str, object], code: str
+) -> None:
+    """contract.md, restore_note; complaint 36: restore paths too."""
+    desk.put({"n.md": "one", ".obsidian/app.json": "{}"})
+    commit(desk)
+    desk.put({"n.md": "two"})
+    commit(desk)
+    assert (await caller.refusal("restore_note", **arguments)).startswith(f"{code}: ")
+    assert desk.bytes_of("n.md") == b"two"
 
 
 @pytest.mark.parametrize(
