@@ -29,6 +29,8 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("list_recent", {}, "{era}/new.md"),
     ("get_vault_tree", {}, "{era}"),
     ("append_daily_note", {"text": "a line"}, "a line"),
+    ("list_changes", {}, "old.md"),
+    ("note_history", {"path": "old.md"}, "old.md"),
     ("delete_note", {"path": "{era}/new.md"}, ".trash/{era}/new.md"),
 ]
 
