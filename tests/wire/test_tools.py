@@ -31,6 +31,9 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("append_daily_note", {"text": "a line"}, "a line"),
     ("list_changes", {}, "old.md"),
     ("note_history", {"path": "old.md"}, "old.md"),
+    ("append_to_note", {"path": "old.md", "content": "changed by {era}"}, "old.md"),
+    ("restore_note", {"path": "old.md"}, "old.md"),
+    ("read_note", {"path": "old.md"}, "from before"),
     ("delete_note", {"path": "{era}/new.md"}, ".trash/{era}/new.md"),
 ]
 
