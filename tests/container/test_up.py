@@ -135,6 +135,19 @@ def test_up_twice_changes_nothing_and_says_how_to_make_another_token(with_engine
     assert status(with_engine, token) == 200, "tokens outlive a stop"
 
 
+def test_up_that_fails_repeats_the_last_words_and_leaves_nothing_running(with_engine: Person, tmp_path: Path) -> None:
+    """A container that restarts for ever on a mistake in its settings helps nobody."""
+    home = with_engine.home / ".local/state/strongroom" / with_engine.name
+    home.mkdir(parents=True)
+    (home / "settings.env").write_text("STRONGROOM_COMIT_EVERY=5m\n", encoding="utf-8")
+    done = with_engine.types(str(a_vault(tmp_path)), "--port", str(with_engine.port))
+    assert done.returncode == 1
+    assert "did you mean STRONGROOM_COMMIT_EVERY" in done.stderr
+    listing = [with_engine.environment["ENGINE"], "ps", "-aq", "--filter", f"name={with_engine.name}"]
+    left = subprocess.run(listing, env=with_engine.environment, capture_output=True, check=True)
+    assert left.stdout == b""
+
+
 def test_up_without_a_vault_lays_out_the_sample_that_doubles_as_the_guide(without_registry: Person) -> None:
     """issue 2: with no vault named it lays out a small sample vault; without a possible engine it runs the same service in
     a virtual environment and says so."""
