@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO, ClassVar, Final, cast
+from typing import BinaryIO, Final, cast
 
 from service.errors import NotFound, Refused
 
@@ -39,8 +39,6 @@ Progress = Callable[[int], None]
 
 class Damaged(Refused):
     """The archive is not what was written: cut short, changed, or made to do harm."""
-
-    code: ClassVar[str] = "DAMAGED"
 
     def __init__(self, why: str) -> None:
         super().__init__(f"this archive is not sound: {why}. Nothing was unpacked; use another one.")
