@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ SECRET_HEADER: Final = b"x-origin-secret"
 HEALTH_PATHS: Final = ("/healthz", "/readyz")
 _LOOPBACK_NAMES: Final = frozenset(("localhost", "127.0.0.1", "::1"))
 _PROXY_HEADERS: Final = frozenset((b"forwarded", b"x-forwarded-for", b"x-real-ip", b"cf-connecting-ip", b"via"))
+_NAME_AND_PORT: Final = re.compile(r"(?:\[(?P<v6>[^]]*)\]|(?P<name>[^:\[\]]*))(?::[0-9]+)?")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 _log = structlog.get_logger()
@@ -105,11 +107,8 @@ class Hosts:
 
 def _name_of(host: str) -> str | None:
     """The name in `name`, `name:port` or `[v6]:port`; None when it is none of them."""
-    if host.startswith("["):
-        name, _, port = host[1:].partition("]")
-        return name if port == "" or (port[0] == ":" and port[1:].isdigit()) else None
-    name, colon, port = host.partition(":")
-    return name if not colon or (port.isascii() and port.isdigit()) else None
+    found = _NAME_AND_PORT.fullmatch(host)
+    return None if found is None else found["v6"] or found["name"]
 
 
 def _is_from_here(scope: Scope) -> bool:
