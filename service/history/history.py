@@ -16,13 +16,13 @@ from typing import Final
 import structlog
 
 from service.clock import Clock
-from service.errors import AppError, HistoryHeld, VaultMissing
+from service.errors import AppError, Busy, HistoryHeld, VaultMissing
 from service.history import child
 from service.history.commit import SMALL, Committer, TooMuchHere
 from service.history.gitdir import GitDir
 from service.history.journal import SCHEMA, Journal, Row
 from service.history.log import Log
-from service.history.model import Blob, CommitReport, Deletions, Pending, Setup
+from service.history.model import Blob, CommitReport, Deletions, Ended, Pending, Setup
 from service.history.objects import BLOB, told
 from service.history.status import HistoryStatus, StatusBoard
 from service.history.steps import Step
@@ -75,33 +75,42 @@ class History:
         deletions: Deletions = Deletions.GUARD,
         keep_going: Callable[[], None] = lambda: None,
         may_use_child: bool = True,
+        lock_timeout_s: float | None = None,
     ) -> CommitReport:
         """Commit whatever changed, tool writes per grant first. Nothing changed, no commit.
 
         A large commit runs in a child process of low priority, so that this process goes on answering.
 
         Args:
-            keep_going: called often; what it raises ends the commit before anything became visible.
+            keep_going: called often; raises `Ended` to end the commit before anything becomes visible.
+            lock_timeout_s: how long to wait for another commit to end, seconds; None for the lock's own.
 
         Raises:
             HistoryHeld, VaultMissing, NoSpace, Busy: nothing was committed; the status says so too.
+            Ended: `keep_going` said so.
         """
         try:
-            report = self._commit(reason, deletions, keep_going, may_use_child)
-        except AppError as error:
-            self._failed(error)
+            report = self._commit(reason, deletions, keep_going, may_use_child, lock_timeout_s)
+        except (AppError, Ended) as error:
+            if not isinstance(error, Ended | Busy):
+                self._failed(str(error), is_held=isinstance(error, HistoryHeld | VaultMissing))
+            raise
+        except Exception as error:
+            self._failed(
+                f"a commit ended with a bug of ours ({type(error).__name__}); the log says where.", is_held=False
+            )
             raise
         if not report.held_back:
             self._status.succeeded(self.clock.now(), report)
         return report
 
-    def flush(self) -> CommitReport:
+    def flush(self, lock_timeout_s: float | None = None) -> CommitReport:
         """Commit the tool writes alone, one commit a grant (more where hands took turns on a note).
 
         Raises:
             HistoryHeld, NoSpace, Busy: they stay in the journal.
         """
-        with self.locks.history.writing(), _disk_told():
+        with self.locks.history.writing(lock_timeout_s), _disk_told():
             return self._committer.flush()
 
     def record(self, actor: Actor, changes: Sequence[Change]) -> None:
@@ -141,10 +150,15 @@ class History:
         return self._status.read()
 
     def _commit(
-        self, reason: str, deletions: Deletions, keep_going: Callable[[], None], may_use_child: bool
+        self,
+        reason: str,
+        deletions: Deletions,
+        keep_going: Callable[[], None],
+        may_use_child: bool,
+        lock_timeout_s: float | None,
     ) -> CommitReport:
         try:
-            with self.locks.history.writing(), _disk_told():
+            with self.locks.history.writing(lock_timeout_s), _disk_told():
                 limit = SMALL if may_use_child else None
                 return self._committer.full(reason, deletions, keep_going, limit=limit)
         except TooMuchHere:
@@ -157,10 +171,10 @@ class History:
         )
         return Row(0, self.clock.now(), str(change.path), before, after, actor.grant_id, actor.label)
 
-    def _failed(self, error: AppError) -> None:
+    def _failed(self, why: str, *, is_held: bool) -> None:
         try:
-            self._status.failed(self.clock.now(), str(error), is_held=isinstance(error, HistoryHeld | VaultMissing))
-        except sqlite3.Error as trouble:
+            self._status.failed(self.clock.now(), why, is_held=is_held)
+        except (AppError, sqlite3.Error) as trouble:
             _log.error("history.status_failed", error=type(trouble).__name__)
 
 

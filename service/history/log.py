@@ -6,20 +6,17 @@ asking again reads only what is new. Everything is bounded by what the caller as
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from service.errors import HistoryHeld, PathAmbiguous, RevisionNotFound
-from service.history import commits, trees
+from service.history import commits, stories, trees
 from service.history.gitdir import GitDir
-from service.history.guard import EMPTY_BLOB
 from service.history.model import (
     FOLDER_MODE,
     Action,
@@ -32,21 +29,13 @@ from service.history.model import (
 )
 from service.history.objects import BLOB, ObjectMissing
 from service.history.steps import file_changes
+from service.history.stories import Link, Told
 from service.vault.model import Page
 
 MAX_FILES_LISTED: Final = 50
 """Files named for one commit in `changes`; the counts are of all."""
 _RELATIVE: Final = re.compile(r"(?i)(?P<base>.*?)(?P<back>(?:~\d*|\^)*)")
 _HEX: Final = re.compile(r"(?i)[0-9a-f]{4,40}")
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One commit of the branch, as the walk needs it."""
-
-    id: str
-    tree: str
-    time: datetime
 
 
 class Log:
@@ -142,7 +131,7 @@ class Log:
         offset: int = 0,
     ) -> Page[ChangeSet]:
         """Commits from `since` to `until` (aware, both included) that changed something at or below `prefix`, newest first."""
-        chain, find = self.chain(), _Finder(self._git.read_tree)
+        chain, find = self.chain(), stories.Finder(self._git.read_tree)
         where = prefix.rstrip("/")
         matching: list[int] = []
         for place, link in enumerate(chain):
@@ -160,7 +149,7 @@ class Log:
         Raises:
             RevisionNotFound: no commit ever held it.
         """
-        versions = list(self._versions(path))
+        versions = list(stories.versions(self._git.read_tree, self.chain(), path))
         if not versions:
             raise no_such(path)
         return Page(
@@ -227,7 +216,7 @@ class Log:
         if commit not in order:
             return None
         name: str | None = path
-        for told in self._versions(path):
+        for told in stories.versions(self._git.read_tree, self.chain(), path):
             if order[told.link.id] >= order[commit]:
                 break
             name = told.old_path or told.path
@@ -235,7 +224,7 @@ class Log:
 
     def states(self, path: str) -> Iterator[tuple[str, Blob | None]]:
         """What each commit held at exactly this path (a folder too), newest first, one entry for each change of it."""
-        find = _Finder(self._git.read_tree)
+        find = stories.Finder(self._git.read_tree)
         last: Blob | None = None
         for place, link in enumerate(self.chain()):
             found = find.anything(link.tree, path)
@@ -262,80 +251,10 @@ class Log:
             tuple(files[:MAX_FILES_LISTED]),
         )
 
-    def _versions(self, path: str) -> Iterator[_Told]:
-        """Every change of the note, newest first, with the name it had."""
-        chain, name, find = self.chain(), path, _Finder(self._git.read_tree)
-        for place, link in enumerate(chain):
-            parent = chain[place + 1].tree if place + 1 < len(chain) else None
-            now, was = find(link.tree, name), find(parent, name)
-            if now == was:
-                continue
-            if now is not None and was is not None:
-                yield _Told(link, Action.CHANGED, name, None, now)
-                continue
-            moved = self._moved(parent, link.tree, name, (now or was).id)  # type: ignore[union-attr]  # one of them is
-            if now is None:
-                gone = _Told(link, Action.REMOVED, name, None, None)
-                yield _Told(link, Action.RENAMED, moved, name, was) if moved else gone
-            elif moved is None:
-                yield _Told(link, Action.ADDED, name, None, now)
-            else:
-                yield _Told(link, Action.RENAMED, name, moved, now)
-                name = moved
-
-    def _moved(self, old: str | None, new: str, path: str, blob: str) -> str | None:
-        """The other end of an exact rename of `path` between two trees."""
-        if blob == EMPTY_BLOB:
-            return None
-        found = list(trees.differences(self._git.read_tree, old, new))
-        others = (entry for name, before, after in found if name != path for entry in (before, after))
-        if not any(entry is not None and entry.id == blob for entry in others):
-            return None
-        was = {name: before for name, before, _ in found}
-        for change in file_changes({name: after for name, _, after in found}, was.get):
-            if change.old_path is not None and path in (change.path, change.old_path):
-                return change.old_path if path == change.path else change.path
-        return None
-
-    def _filled(self, told: _Told) -> Version:
+    def _filled(self, told: Told) -> Version:
         size = None if told.blob is None else len(self.blob(told.blob.id))
         blob = None if told.blob is None else told.blob.id
         return Version(self.revision(told.link.id), told.action, told.path, told.old_path, blob, size)
-
-
-class _Told(NamedTuple):
-    link: Link
-    action: Action
-    path: str
-    old_path: str | None
-    blob: Blob | None
-
-
-class _Finder:
-    """Looks one path up in many trees; folders that did not change between commits are opened once."""
-
-    def __init__(self, read: trees.ReadTree) -> None:
-        self._read = read
-        self._cache: dict[tuple[str, str], Blob | None] = {}
-
-    def __call__(self, tree: str | None, path: str) -> Blob | None:
-        """The file at `path`; None when there is none."""
-        found = self.anything(tree, path)
-        return None if found is None or found.mode == FOLDER_MODE else found
-
-    def anything(self, tree: str | None, path: str) -> Blob | None:
-        """The file or folder at `path`."""
-        return None if tree is None else self._below(tree, path)
-
-    def _below(self, tree: str, path: str) -> Blob | None:
-        key = tree, path
-        if key not in self._cache:
-            name, _, rest = path.partition("/")
-            entry = trees.entries(self._read, tree).get(os.fsencode(name))
-            if rest and entry is not None:
-                entry = self._below(entry.id, rest) if entry.mode == FOLDER_MODE else None
-            self._cache[key] = entry
-        return self._cache[key]
 
 
 def no_such(path: str) -> RevisionNotFound:
