@@ -8,11 +8,9 @@ settings ─► folders usable ─► the one server of this state ─► databa
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Final
 
@@ -29,10 +27,12 @@ from service.auth.lookup import Lookup
 from service.auth.model import acting_as
 from service.auth.tokens import Tokens
 from service.clock import Clock, SystemClock
-from service.errors import AlreadyServed, AppError, BadMount, Closing, VaultMissing
+from service.errors import AlreadyServed, AppError, BadMount, VaultMissing
 from service.history import history as history_
 from service.history.history import History, Locks
 from service.history.model import Setup
+from service.jobs.autocommit import Autocommit, Rhythm
+from service.jobs.scheduler import Clockwork
 from service.settings import Settings
 from service.store import mounts
 from service.store.db import Database
@@ -59,28 +59,14 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Appliance:
-    """Everything, built and connected. `stopping` is set once the service begins to stop."""
+    """Everything, built and connected. `clockwork` commits by itself once it is started."""
 
     settings: Settings
     clock: Clock
     tokens: Tokens
     history: History
     server: StrongroomServer
-    started: datetime
-    stopping: threading.Event = field(default_factory=threading.Event)
-
-    def commit(self, reason: str) -> None:
-        """Commit whatever changed; a failure is logged and is in the history's status, and the service goes on."""
-        try:
-            self.history.commit(reason, keep_going=self._keep_going if reason != "stop" else lambda: None)
-        except Closing:
-            return  # the commit at the stop comes next
-        except AppError as error:
-            _log.error("commit.failed", reason=reason, why=str(error))
-
-    def _keep_going(self) -> None:
-        if self.stopping.is_set():
-            raise Closing
+    clockwork: Clockwork
 
 
 @contextmanager
@@ -114,7 +100,9 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         vault = Vault(files, lock, clock, on_change=history.record)
         room = Room(vault, history, settings, clock, check=tokens.check)
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
-        yield Appliance(settings, clock, tokens, history, server, clock.now())
+        rhythm = Rhythm.of(settings)
+        clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)
+        yield Appliance(settings, clock, tokens, history, server, clockwork)
 
 
 def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
@@ -142,15 +130,14 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
         async with manager.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(live.watch)
             await tasks.start(door.serve)
-            tasks.start_soon(_in_thread, lambda: appliance.commit("start"))
+            appliance.clockwork.start()
             try:
                 yield
             finally:
                 # Inside the session manager's run: a stuck tool would hold up what comes after it (house.md fact 4).
-                appliance.stopping.set()
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
-                    await _in_thread(lambda: appliance.commit("stop"))
+                    await _in_thread(appliance.clockwork.stop)
 
     mcp = Guard(body.WholeBody(StreamableHTTPASGIApp(manager)), lookup, live, appliance.clock)
     app = http.build(mcp, lambda: problems(appliance), appliance.settings, lifespan)
@@ -164,24 +151,19 @@ def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:
     """Serve one client on stdin and stdout, in this process, until its stdin ends. Raises as `assembled`."""
     with assembled(settings) as appliance:
 
-        def finish() -> None:
-            appliance.stopping.set()
-            appliance.commit("stop")
-
         async def converse() -> None:
-            serving.finish_on_signal(finish)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_in_thread, lambda: appliance.commit("start"))
-                await appliance.server.run_stdio_async()
-                tasks.cancel_scope.cancel()
-            await _in_thread(finish)
+            serving.finish_on_signal(appliance.clockwork.stop)
+            appliance.clockwork.start()
+            await appliance.server.run_stdio_async()
+            await _in_thread(appliance.clockwork.stop)
 
         with acting_as(model.local(appliance.clock.now(), is_read_only=is_read_only)):
             anyio.run(converse)
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    """Run `work` in a thread that no stuck tool can have taken."""
+    await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1))
 
 
 def _be_the_one_server(settings: Settings) -> Callable[[], None]:
@@ -238,17 +220,7 @@ def problems(appliance: Appliance) -> Sequence[str]:
     except (VaultMissing, BadMount) as error:
         found.append(str(error))
     try:
-        found += _history_problems(appliance)
+        found += [f"history: {problem}" for problem in appliance.clockwork.problems()]
     except (AppError, sqlite3.Error):
         found.append("the state cannot be read; see strongroom doctor.")
     return found
-
-
-def _history_problems(appliance: Appliance) -> Iterator[str]:
-    status, every_s = appliance.history.status(), appliance.settings.commit_every_s
-    if status.is_held:
-        yield f"history: {status.last_error}"
-    last = max(filter(None, (status.last_success, appliance.started)))
-    if every_s and (appliance.clock.now() - last).total_seconds() > 2 * every_s:
-        why = f" ({status.last_error})" if status.last_error else ""
-        yield f"history: no commit went through since {last:%Y-%m-%d %H:%M} UTC{why}; see strongroom doctor."

@@ -16,13 +16,13 @@ from typing import Final
 import structlog
 
 from service.clock import Clock
-from service.errors import AppError, Busy, HistoryHeld, VaultMissing
+from service.errors import AppError, Busy, Closing, HistoryHeld, VaultMissing
 from service.history import child
 from service.history.commit import SMALL, Committer, TooMuchHere
 from service.history.gitdir import GitDir
 from service.history.journal import SCHEMA, Journal, Row
 from service.history.log import Log
-from service.history.model import Blob, CommitReport, Deletions, Ended, Pending, Setup
+from service.history.model import Blob, CommitReport, Deletions, Pending, Setup
 from service.history.objects import BLOB, told
 from service.history.status import HistoryStatus, StatusBoard
 from service.history.steps import Step
@@ -82,17 +82,17 @@ class History:
         A large commit runs in a child process of low priority, so that this process goes on answering.
 
         Args:
-            keep_going: called often; raises `Ended` to end the commit before anything becomes visible.
+            keep_going: called often; raises Closing to end the commit before anything becomes visible.
             lock_timeout_s: how long to wait for another commit to end, seconds; None for the lock's own.
 
         Raises:
             HistoryHeld, VaultMissing, NoSpace, Busy: nothing was committed; the status says so too.
-            Ended: `keep_going` said so.
+            Closing: `keep_going` said so.
         """
         try:
             report = self._commit(reason, deletions, keep_going, may_use_child, lock_timeout_s)
-        except (AppError, Ended) as error:
-            if not isinstance(error, Ended | Busy):
+        except AppError as error:
+            if not isinstance(error, Closing | Busy):
                 self._failed(str(error), is_held=isinstance(error, HistoryHeld | VaultMissing))
             raise
         except Exception as error:

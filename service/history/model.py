@@ -74,10 +74,6 @@ class Setup:
         )
 
 
-class Ended(Exception):
-    """A commit was told to stop before anything became visible. No failure: the next one does its work."""
-
-
 class Deletions(StrEnum):
     """What a commit does when suspiciously much is gone at once."""
 

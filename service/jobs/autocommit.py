@@ -16,9 +16,9 @@ from typing import Final
 import structlog
 
 from service.clock import Clock
-from service.errors import AppError, Busy
+from service.errors import AppError, Busy, Closing
 from service.history.history import History
-from service.history.model import CommitReport, Ended
+from service.history.model import CommitReport
 from service.settings import Settings
 
 RETRY_AFTER: Final = timedelta(minutes=1)
@@ -108,7 +108,7 @@ class Autocommit:
     def _finish(self, deadline: float) -> None:
         def in_time() -> None:
             if time.monotonic() > deadline:
-                raise Ended
+                raise Closing
 
         remaining_s = deadline - time.monotonic()
         self._attempt("tools", lambda: self._history.flush(remaining_s * _LAST_FLUSH_SHARE))
@@ -124,13 +124,13 @@ class Autocommit:
 
     def _unless_finishing(self) -> None:
         if self._finishing.is_set():
-            raise Ended
+            raise Closing
 
     def _attempt(self, reason: str, work: Callable[[], CommitReport]) -> bool:
         began = time.monotonic()
         try:
             report = work()
-        except Ended:
+        except Closing:
             _log.info("history.commit_ended_early", reason=reason)
             return True
         except Busy as error:

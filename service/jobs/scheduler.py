@@ -27,6 +27,7 @@ class Clockwork:
 
     def __init__(self, autocommit: Autocommit, rhythm: Rhythm, look_every: timedelta = LOOK_EVERY) -> None:
         self._autocommit = autocommit
+        self._is_stopped = False
         self._scheduler = BackgroundScheduler(
             executors={"default": ThreadPoolExecutor(_THREADS)},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
@@ -49,8 +50,12 @@ class Clockwork:
         self._scheduler.start()
 
     def stop(self) -> None:
-        """Start nothing more, and make the last commit; bounded by `FINISH_BUDGET_S`."""
-        self._scheduler.shutdown(wait=False)
+        """Start nothing more, and make the last commit; bounded by `FINISH_BUDGET_S`. A second call does nothing."""
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
         self._autocommit.finish()
 
     def problems(self) -> list[str]:

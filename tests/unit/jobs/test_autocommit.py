@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from service.history.model import CommitReport, Ended
+from service.errors import Closing
+from service.history.model import CommitReport
 from service.jobs.autocommit import RETRY_AFTER, Autocommit, Rhythm
 from service.jobs.scheduler import Clockwork, running
 from tests.support.timeline import Timeline, timeline_in
@@ -197,10 +198,10 @@ def test_a_bug_in_a_commit_is_in_the_status_and_not_swallowed(
 
 def test_being_told_to_end_is_no_failure(line: Timeline, auto: Autocommit) -> None:
     def stop() -> None:
-        raise Ended
+        raise Closing
 
     line.put("outside.md")
-    with pytest.raises(Ended):
+    with pytest.raises(Closing):
         line.history.commit("timer", keep_going=stop, may_use_child=False)
     assert line.history.status().last_error is None
     assert auto.problems() == []
