@@ -23,8 +23,8 @@ from service.settings import Settings
 
 RETRY_AFTER: Final = timedelta(minutes=1)
 """After a commit that failed; most causes (a lost mount, a full disk, somebody's git at work) pass."""
-FINISH_BUDGET_S: Final = 6.0
-"""Seconds the last commit may take: SIGTERM to exit is 10 (decisions.md 12)."""
+FINISH_BUDGET_S: Final = 5.0
+"""Seconds the last commit may take: SIGTERM to exit is 10 (decisions.md 12), and requests get up to 4 of them."""
 _LAST_FLUSH_SHARE: Final = 0.4
 _JOIN_GRACE_S: Final = 0.5
 
