@@ -19,6 +19,9 @@ from ops import exits
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `strongroom` with `arguments` (those of the process when None) and return the exit code."""
     signal.signal(signal.SIGTERM, _terminate)
+    signal.pthread_sigmask(
+        signal.SIG_UNBLOCK, {signal.SIGTERM}
+    )  # the image starts us with it blocked, see Containerfile
     from ops.commands import strongroom
 
     try:

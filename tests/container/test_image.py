@@ -27,7 +27,8 @@ def inside(engine: Engine, image: str, *command: str) -> str:
 def test_it_starts_the_service_as_a_number_that_is_not_root(config: dict[str, Any]) -> None:
     """containers.md: a fixed non-root UID, exec form, one port above 1024."""
     said = config["Config"]
-    assert (said["User"], said["Entrypoint"], said["Cmd"]) == ("1000:1000", ["strongroom"], ["serve"])
+    assert (said["User"], said["Cmd"]) == ("1000:1000", ["serve"])
+    assert said["Entrypoint"] == ["env", "--block-signal=TERM", "strongroom"]
     assert list(said["ExposedPorts"]) == ["8484/tcp"]
     assert {"STRONGROOM_HOST=0.0.0.0", "STRONGROOM_VAULT=/vault", "STRONGROOM_STATE=/state"} <= set(said["Env"])
 
