@@ -40,6 +40,7 @@ _FOLDERS: Final = (
     "5-notes-old",
 )  # fmt: skip
 _FIRST_DAY: Final = date(2015, 1, 1)
+_SENTENCES: Final = 4000  # different ones in a vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,30 @@ def notes(count: int, seed: int = 1) -> Iterator[tuple[str, bytes]]:
     """The paths and bytes of `count` notes."""
     chance = random.Random(seed)
     names = [_name(chance, number) for number in range(count)]
+    sentences = [_sentence(chance) for _ in range(_SENTENCES)]
     for number, name in enumerate(names):
-        yield name, _note(chance, number, names)
+        yield name, _note(_Pen(chance, names, sentences), number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pen:
+    """What a note is written with."""
+
+    chance: random.Random
+    names: list[str]
+    sentences: list[str]
+
+    def word(self, language: str = "") -> str:
+        return _word(self.chance, language)
+
+    def sentence(self) -> str:
+        return self.chance.choice(self.sentences)
+
+    def paragraph(self) -> str:
+        return " ".join(self.chance.choices(self.sentences, k=self.chance.randint(2, 8)))
+
+    def day(self) -> date:
+        return _FIRST_DAY + timedelta(days=self.chance.randint(0, 4000))
 
 
 def _name(chance: random.Random, number: int) -> str:
@@ -108,9 +131,9 @@ def _sentence(chance: random.Random) -> str:
     return " ".join(_word(chance) for _ in range(chance.randint(4, 16))) + "."
 
 
-def _note(chance: random.Random, number: int, names: list[str]) -> bytes:
-    blocks = [_properties(chance, number)] if number % 3 else []
-    blocks += [_block(chance, names) for _ in range(chance.randint(3, 24))]
+def _note(pen: _Pen, number: int) -> bytes:
+    blocks = [_properties(pen, number)] if number % 3 else []
+    blocks += [_block(pen) for _ in range(pen.chance.randint(3, 24))]
     text = "\n\n".join(blocks) + "\n"
     if number % 50 == 25:
         text = text.replace("\n", "\r\n")
@@ -124,28 +147,32 @@ def _note(chance: random.Random, number: int, names: list[str]) -> bytes:
     return data
 
 
-def _properties(chance: random.Random, number: int) -> str:
+def _properties(pen: _Pen, number: int) -> str:
     if number % 200 == 199:
         return "---\ntitle: {{title}}\n  bad: [\n---"
-    day = _FIRST_DAY + timedelta(days=chance.randint(0, 4000))
-    return f"---\ntitle: {_word(chance)}\ndate: {day}\ntags: [{_word(chance, 'en')}, a/b]\naliases:\n  - {_word(chance)}\n---"
+    tags = f"[{pen.word('en')}, a/b]"
+    return f"---\ntitle: {pen.word()}\ndate: {pen.day()}\ntags: {tags}\naliases:\n  - {pen.word()}\n---"
 
 
-def _block(chance: random.Random, names: list[str]) -> str:
-    link = chance.choice(names).removesuffix(".md")
-    day = _FIRST_DAY + timedelta(days=chance.randint(0, 4000))
-    return chance.choice(
-        (
-            f"{'#' * chance.randint(1, 4)} {_word(chance)} {_word(chance)}",
-            f"- [{chance.choice(' xX-')}] {_sentence(chance)} 📅 {day}",
-            f"- [ ] {_sentence(chance)} 🔁 every week ⏳ {day} ^b{chance.randint(1, 99)}",
-            f"See [[{link}]] and [[{link.rsplit('/', 1)[-1]}|{_word(chance)}]], ![[{link}#heading]]. #{_word(chance, 'en')}",
-            f"```python\n# not a heading\n- [ ] not a task\nprint({chance.randint(0, 999)})\n```",
-            f"| a | b |\n|---|---|\n| {_word(chance)} | `{_word(chance)}` |",
-            f"> {_sentence(chance)}\n> %%hidden%% <!-- comment -->",
-            f"- {_sentence(chance)}\n  - {_sentence(chance)}",
-            _sentence(chance),
-            " ".join(_sentence(chance) for _ in range(chance.randint(2, 8))),
-            " ".join(_sentence(chance) for _ in range(chance.randint(2, 8))),
-        )
-    )
+def _block(pen: _Pen) -> str:
+    match pen.chance.randrange(11):
+        case 0:
+            return f"{'#' * pen.chance.randint(1, 4)} {pen.word()} {pen.word()}"
+        case 1:
+            return f"- [{pen.chance.choice(' xX-')}] {pen.sentence()} 📅 {pen.day()}"
+        case 2:
+            return f"- [ ] {pen.sentence()} 🔁 every week ⏳ {pen.day()} ^b{pen.chance.randint(1, 99)}"
+        case 3:
+            link = pen.chance.choice(pen.names).removesuffix(".md")
+            name = link.rsplit("/", 1)[-1]
+            return f"See [[{link}]] and [[{name}|{pen.word()}]], ![[{link}#heading]]. #{pen.word('en')}"
+        case 4:
+            return f"```python\n# not a heading\n- [ ] not a task\nprint({pen.chance.randint(0, 999)})\n```"
+        case 5:
+            return f"| a | b |\n|---|---|\n| {pen.word()} | `{pen.word()}` |"
+        case 6:
+            return f"> {pen.sentence()}\n> %%hidden%% <!-- comment -->"
+        case 7:
+            return f"- {pen.sentence()}\n  - {pen.sentence()}"
+        case _:
+            return pen.paragraph()
