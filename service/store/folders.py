@@ -10,7 +10,7 @@ from typing import Final
 
 from service.errors import NoteExists, PathAmbiguous
 from service.guards.paths import ROOT, VaultPath
-from service.store import names
+from service.store import faults, names
 from service.store.root import Root
 from service.store.staging import Permit
 from service.store.syscalls import Folder, Kernel
@@ -38,7 +38,7 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
     here = ROOT
     try:
         for part in path.parts[:-1]:
-            with root.folder(here) as descriptor:
+            with root.folder(here) as descriptor, faults.spoken(str(path), descriptor):
                 found = _literally(descriptor, part) if literal else _spelled(descriptor, here.child(part))
                 if found is None:
                     if not made:
