@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,11 +53,11 @@ class Kernel:
 
     def link_unnamed(self, descriptor: int, folder: int, name: str) -> None:
         """Give an unnamed file its first name; FileExistsError when it is taken."""
-        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True)
+        _repeated(lambda: os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True))
 
     def link(self, source: int, name: str, target: int, new_name: str) -> None:
         """A second name for a file; FileExistsError when it is taken."""
-        os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+        _repeated(lambda: os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False))
 
     def rename_free(self, source: int, name: str, target: int, new_name: str) -> None:
         """Rename to a free name (RENAME_NOREPLACE); FileExistsError when it is taken."""
@@ -68,11 +69,11 @@ class Kernel:
 
     def rename(self, source: int, name: str, target: int, new_name: str) -> None:
         """Plain rename, which replaces."""
-        os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
+        _repeated(lambda: os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target))
 
     def unlink(self, folder: int, name: str) -> None:
         """Remove one name of a file."""
-        os.unlink(name, dir_fd=folder)
+        _repeated(lambda: os.unlink(name, dir_fd=folder))
 
     def write(self, descriptor: int, data: bytes) -> None:
         """Write all of `data`."""
@@ -142,10 +143,21 @@ def _renameat2(source: int, name: str, target: int, new_name: str, flags: int) -
     except AttributeError:  # a C library older than glibc 2.28
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
     call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-    while call(source, old, target, new, flags) != 0:
-        error = _error()
-        if error.errno != errno.EINTR:
-            raise error
+
+    def rename() -> None:
+        if call(source, old, target, new, flags) != 0:
+            raise _error()
+
+    _repeated(rename)
+
+
+def _repeated(call: Callable[[], None]) -> None:
+    """Do it again when a signal came between (EINTR); Python itself does so for reading and writing only (PEP 475)."""
+    while True:
+        try:
+            return call()
+        except InterruptedError:
+            continue
 
 
 def _whole(name: bytes) -> bytes:

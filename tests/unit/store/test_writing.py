@@ -234,3 +234,20 @@ def test_a_file_too_large_for_a_note_can_be_restored(files: VaultFiles, vault: P
     made = files.put(at("film.bin"), big, 0o644, allow)
     files.put(at("film.bin"), b"y", 0o644, allow, made)
     assert (vault / "film.bin").read_bytes() == b"y"
+
+
+def test_a_signal_in_the_middle_of_a_call_is_no_failure(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Network and FUSE file systems answer EINTR; PEP 475 does not cover link, rename and unlink."""
+    real, interrupted = os.link, [True]
+
+    def link(*arguments: object, **named: object) -> None:
+        if interrupted.pop() if interrupted else False:
+            raise InterruptedError(errno.EINTR, "interrupted")
+        real(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "link", link)
+    root = Root(vault)
+    VaultFiles(root).create(at("Note.md"), b"text", allow)
+    root.close()
+    assert interrupted == []
+    assert texts(vault) == {"Note.md": b"text"}
