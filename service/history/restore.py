@@ -169,10 +169,7 @@ def _plan(history: History, asked: Asked, present: dict[str, Blob]) -> Plan:
     names = [name.rstrip("/") for name in fixed.paths]
     for name in names:
         paths.tracked(name)
-    if not names:
-        wanted = [_whole(history, str(fixed.revision))]
-    else:
-        wanted = [_one_wanted(history, name, fixed.revision, present) for name in names]
+    wanted = [_one_wanted(history, name, fixed, present) for name in names] or [_whole(history, str(fixed.revision))]
     revisions = {want.commit: history.log.revision(want.commit) for want in wanted}
     return plans.make(present, wanted, revisions, is_exact=fixed.is_exact, only_missing=fixed.only_missing)
 
@@ -182,14 +179,15 @@ def _whole(history: History, commit: str) -> Wanted:
     return Wanted(commit, {path: (path, blob) for path, blob in history.log.files(tree)}, "")
 
 
-def _one_wanted(history: History, path: str, commit: str | None, present: dict[str, Blob]) -> Wanted:
-    if commit is None:
-        commit = _last_other(history, path, present)
+def _one_wanted(history: History, path: str, asked: Asked, present: dict[str, Blob]) -> Wanted:
+    commit = asked.revision or _last_other(history, path, present)
     tree = history.log.tree_of(commit)
     found = history.log.spelled(tree, path)
     if found is None:
         old_name = history.log.name_then(path, commit)
         found = None if old_name is None else history.log.spelled(tree, old_name)
+        if found is None and asked.is_exact and _is_there(path, present):
+            return Wanted(commit, {}, path)  # it was not there then, and exactly that is asked for
         if found is None or found[1].mode == FOLDER_MODE:
             raise no_such(path)
         return Wanted(commit, {path: found}, None)
@@ -202,7 +200,7 @@ def _one_wanted(history: History, path: str, commit: str | None, present: dict[s
 
 def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
     """The newest commit in which `path` was something else than it is now."""
-    if any(name.startswith(path + "/") for name in present):
+    if path not in present and _is_there(path, present):
         raise BadArgument(f"{shown(path)} is a folder: say which state of it, with --at TIME or --revision ID.")
     now = present.get(path)
     for commit, blob in history.log.states(path):
@@ -211,6 +209,10 @@ def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
     if now is None:
         raise no_such(path)
     raise RevisionNotFound(f"other version of {shown(path)}", "It holds what every commit of it holds.")
+
+
+def _is_there(path: str, present: dict[str, Blob]) -> bool:
+    return path in present or any(name.startswith(path + "/") for name in present)
 
 
 def _carry_out(

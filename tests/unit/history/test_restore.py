@@ -212,6 +212,18 @@ def test_newer_notes_stay_unless_the_exact_state_is_asked_for(line: Timeline) ->
     line.verify()
 
 
+def test_exactly_undoing_the_return_of_a_note_takes_it_away_again(line: Timeline) -> None:
+    line.put("stays.md")
+    line.put("f/gone.md", "text\n")
+    line.commit()
+    (line.vault / "f/gone.md").unlink()
+    line.commit()
+    done = bring_back(line, "f/gone.md")
+    bring_back(line, "f/gone.md", revision=str(done.before), is_exact=True)
+    assert set(contents(line.vault)) == {"stays.md"}
+    line.verify()
+
+
 def test_only_missing_changes_nothing_that_is_there(line: Timeline) -> None:
     line.put("a.md", "old\n")
     line.put("b.md", "old\n")
