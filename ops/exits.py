@@ -38,7 +38,9 @@ class ExitCode:
 
 TABLE: Final[Sequence[ExitCode]] = (
     ExitCode(OK, "It worked.", "Nothing to do."),
-    ExitCode(CHECK_FAILED, "A check failed (doctor, health).", "Read the line that says FAIL; it names the way out."),
+    ExitCode(
+        CHECK_FAILED, "A check failed (doctor, health), or a backup is not whole.", "Read the line that says which."
+    ),
     ExitCode(USAGE, "The command line could not be understood.", "Add `--help` to see what the command takes."),
     ExitCode(NOT_FOUND, "No such note, revision or token.", "Look for it under another name.", NotFound),
     ExitCode(REFUSED, "What was asked is not allowed or makes no sense.", "Ask differently.", Refused),

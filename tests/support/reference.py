@@ -138,7 +138,7 @@ def _one_command(command: click.Command, name: str) -> Iterator[str]:
 def _sentences(text: str) -> str:
     """A docstring as Markdown: its paragraphs, unwrapped."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.replace("\b\n", "").split("\n\n")]
-    return "\n\n".join(re.sub(r"(?<=[.:]) (?=[A-Z])", "\n", paragraph) for paragraph in paragraphs if paragraph)
+    return "\n\n".join(re.sub(r"(?<=\.) (?=[A-Z`])", "\n", paragraph) for paragraph in paragraphs if paragraph)
 
 
 def _page(*blocks: str) -> str:
@@ -152,6 +152,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "container/strongroom.env.example": env_example,
+    "docs/reference/commands.md": commands_page,
     "docs/reference/settings.md": settings_page,
     "docs/reference/tools.md": tools_page,
 }
