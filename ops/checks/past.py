@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from service.history.history import History
 
 _SHOWN: Final = 3
+_UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def history(patient: Patient) -> Finding:
@@ -145,8 +146,6 @@ def _last_success(patient: Patient) -> datetime | None:
 
 def _ago(age: timedelta) -> str:
     seconds = max(0, int(age.total_seconds()))
-    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= size:
-            count = seconds // size
-            return f"{count} {unit}{'' if count == 1 else 's'}"
-    return f"{seconds} seconds"
+    unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
+    count = seconds // size
+    return f"{count} {unit}{'' if count == 1 else 's'}"
