@@ -93,6 +93,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         root = Root(settings.vault)
         held.callback(root.close)
         files, lock = VaultFiles(root), Lock(settings.state / "writer.lock", "the vault")
+        held.callback(files.close)
         _sweep(files, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
@@ -123,7 +124,9 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
     lookup = Lookup(appliance.tokens)
     live = Live(lookup)
     manager = _session_manager(appliance.server)
-    door = OwnersDoor(appliance.server, appliance.settings.state, appliance.settings.vault, appliance.clock)
+    door = OwnersDoor(
+        appliance.server.serve_streams, appliance.settings.state, appliance.settings.vault, appliance.clock
+    )
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:

@@ -10,26 +10,31 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 import anyio.abc
 import structlog
 from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from service.auth import model
 from service.auth.model import acting_as
 from service.clock import Clock
-from service.tools.server import StrongroomServer
 
 SOCKET_NAME: Final = "strongroom.sock"
 MAX_LINE_BYTES: Final = 8 * 1024 * 1024
 MAX_SESSIONS: Final = 32
 _HELLO_WITHIN_S: Final = 5.0
+
+Session: TypeAlias = Callable[
+    [MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]], Awaitable[None]
+]
+"""Serves one MCP session over two streams of messages until the first ends; closes both."""
 
 _log = structlog.get_logger()
 
@@ -38,11 +43,12 @@ class OwnersDoor:
     """The socket and its sessions.
 
     Args:
+        serve_session: what is behind the door: the same tools as over HTTP.
         vault: the vault that is served; a client that means another one is turned away.
     """
 
-    def __init__(self, server: StrongroomServer, state: Path, vault: Path, clock: Clock) -> None:
-        self._server, self._state, self._vault, self._clock = server, state, vault.resolve(), clock
+    def __init__(self, serve_session: Session, state: Path, vault: Path, clock: Clock) -> None:
+        self._serve_session, self._state, self._vault, self._clock = serve_session, state, vault.resolve(), clock
         self._sessions = 0
 
     async def serve(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
@@ -85,7 +91,7 @@ class OwnersDoor:
         await stream.send(b'{"ok": true}\n')
         _log.info("session.opened", read_only=is_read_only)
         with acting_as(model.local(self._clock.now(), is_read_only=is_read_only)):
-            await _converse(self._server, lines, stream)
+            await _converse(self._serve_session, lines, stream)
         _log.info("session.closed")
 
     def _understood(self, hello: bytes) -> bool | None:
@@ -99,7 +105,7 @@ class OwnersDoor:
         return said.get("read_only") is not False
 
 
-async def _converse(server: StrongroomServer, lines: BufferedByteReceiveStream, stream: anyio.abc.SocketStream) -> None:
+async def _converse(serve_session: Session, lines: BufferedByteReceiveStream, stream: anyio.abc.SocketStream) -> None:
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage]()
 
@@ -126,7 +132,7 @@ async def _converse(server: StrongroomServer, lines: BufferedByteReceiveStream, 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read)
         tasks.start_soon(write)
-        await server.serve_streams(from_client, to_client)
+        await serve_session(from_client, to_client)
         # The write side ends by itself once the server has closed its end; what it still holds must get out.
 
 
