@@ -12,14 +12,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from service import errors
 from service.clock import SystemClock
-from service.errors import AppError, Unavailable
+from service.errors import AppError, NoSpace, Unavailable
 from service.history.model import CommitReport, Deletions, Problem, Setup, Trouble
 
 NICENESS: Final = 10
@@ -81,8 +81,7 @@ def _outcome(code: int, out: bytes, trouble: bytes) -> CommitReport:
         raise Unavailable("the process that committed a large change ended early; the next commit tries again.")
     answer = json.loads(out)
     if "refused" in answer:
-        name, sentence = answer["refused"]
-        raise getattr(errors, name)(sentence) if name in _PLAIN else Unavailable(sentence)
+        _raise(*answer["refused"])
     return CommitReport(
         tuple(answer["commits"]),
         answer["added"],
@@ -93,6 +92,12 @@ def _outcome(code: int, out: bytes, trouble: bytes) -> CommitReport:
         tuple(answer["emptied"]),
         answer["held_back"],
     )
+
+
+def _raise(name: str, sentence: str) -> NoReturn:
+    if name == "NoSpace":
+        raise NoSpace("history")
+    raise getattr(errors, name)(sentence) if name in _PLAIN else Unavailable(sentence)
 
 
 def main() -> int:

@@ -196,7 +196,10 @@ class Objects:
         return kind, data
 
     def _read_packed(self, object_id: str) -> tuple[bytes, bytes] | None:
+        """From a pack or an alternate; dulwich would take a torn loose object for good, so it is not asked for one."""
         try:
+            if not (self._store.contains_packed(_git_id(object_id)) or self._in_alternates(object_id)):
+                return None
             number, data = self._store.get_raw(_git_id(object_id))
         except (*_DAMAGE, KeyError, OSError, ValueError, AssertionError):
             return None

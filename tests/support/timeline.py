@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -75,6 +77,16 @@ class Timeline:
         """A file's bytes as git has them at a revision, None when it is not there."""
         names = self.git("ls-tree", "-r", "-z", "--name-only", revision).split("\0")
         return self.git_bytes("cat-file", "blob", f"{revision}:{name}") if name in names else None
+
+    def everything_at(self, revision: str = "HEAD") -> dict[str, bytes]:
+        """Every file's bytes as git has them at a revision."""
+        found: dict[str, bytes] = {}
+        with tarfile.open(fileobj=io.BytesIO(self.git_bytes("archive", "--format=tar", revision))) as archive:
+            for member in archive:
+                if member.isfile():
+                    held = archive.extractfile(member)
+                    found[member.name] = b"" if held is None else held.read()
+        return found
 
     def names(self, revision: str = "HEAD") -> set[str]:
         """Every path that git lists at a revision."""
