@@ -138,6 +138,20 @@ async def test_a_write_of_a_living_grant_goes_through(service: Service, era: str
     assert (service.vault / f"{name}.md").read_text() == "written"
 
 
+async def test_the_list_of_tokens_shows_when_each_was_last_used(service: Service) -> None:
+    """auth.md 7.6: written beside the request, to the minute."""
+    token = await in_thread(lambda: service.token("used"))
+    await in_thread(lambda: service.token("unused"))
+    async with service.client(token) as client:
+        await client.list_tools()
+
+    def last_used() -> dict[str, str | None]:
+        return {row["name"]: row["last_used"] for row in service.cli_json("tokens", "list")}
+
+    await in_thread(lambda: wait_until(lambda: last_used()["used"] is not None, 20, "be noted"))
+    assert last_used()["unused"] is None
+
+
 async def test_a_token_that_expires_ends_its_stream(service: Service) -> None:
     """auth.md attack line 81: a stream cannot outlive its token."""
     token = await in_thread(lambda: service.token("short", "--days", "1"))
