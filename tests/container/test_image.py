@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -44,7 +45,8 @@ def test_its_labels_say_what_it_is(config: dict[str, Any]) -> None:
     labels = config["Config"]["Labels"]
     assert labels["org.opencontainers.image.title"] == "Strongroom"
     assert labels["org.opencontainers.image.licenses"] == "MIT"
-    assert re.fullmatch(r"\d+\.\d+\.\d+", labels["org.opencontainers.image.version"])
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert labels["org.opencontainers.image.version"] == project["version"]
 
 
 def test_it_is_small(config: dict[str, Any]) -> None:
@@ -112,7 +114,7 @@ def test_it_installs_exactly_what_the_lock_pins(engine: Engine, image: str) -> N
     )
     installed = json.loads(inside(engine, image, "python", "-I", "-c", program))
     ours = installed.pop("strongroom")
-    assert ours == "0.1.0"
+    assert ours == tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert set(installed.items()) <= set(pinned.items())
     assert set(pinned) - set(installed) <= {"pywin32", "tzdata", "httpx2-jsfetch"}, (
         "only what other platforms need is left out"

@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,22 +98,19 @@ def ready() -> dict[str, Engine]:
     }
 
 
-def build(engine: Engine, tag: str = IMAGE, *, version: str = "0.1.0") -> str:
-    """Build this checkout's image under `tag`, from the public base or, where there is no registry, from the local one."""
+def build(engine: Engine, tag: str = IMAGE, *, labels: Sequence[str] = ()) -> str:
+    """Build this checkout's image under `tag`, from the public base or, where there is no registry, from the local one.
+
+    Args:
+        labels: `name=value`, put on top of the Containerfile's own.
+    """
     with build_arguments(engine) as arguments:
         engine.run(
             "build",
             *(("--format", "docker") if engine.name == "podman" else ()),
             *arguments,
-            *(
-                "--build-arg",
-                f"VERSION={version}",
-                "--tag",
-                tag,
-                "--file",
-                str(CHECKOUT / "Containerfile"),
-                str(CHECKOUT),
-            ),
+            *(f"--label={label}" for label in labels),
+            *("--tag", tag, "--file", str(CHECKOUT / "Containerfile"), str(CHECKOUT)),
             timeout_s=_BUILD_TIMEOUT_S,
         )
     return tag

@@ -1,0 +1,134 @@
+"""The official SDK's client against the real image: every tool of the service, over HTTP and over stdio."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import anyio
+import pytest
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp_types import CallToolResult, TextResourceContents
+
+from tests.container.conftest import Start
+from tests.support.appliance import Appliance, structured, text_of, within
+from tests.support.engine import Engine
+
+EVERY_TOOL = {
+    "search_notes",
+    "read_note",
+    "read_notes",
+    "list_notes",
+    "list_recent",
+    "get_vault_tree",
+    "create_note",
+    "append_to_note",
+    "edit_note",
+    "delete_note",
+    "append_daily_note",
+    "list_changes",
+    "note_history",
+    "restore_note",
+}
+"""issue 2: the tools of this slice."""
+
+Connect = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+async def use_every_tool(connect: Connect, commit: Callable[[], object], revision_of: Callable[[str], str]) -> None:
+    """Call each tool once or more, each on what the ones before it did; look at each answer."""
+    called: set[str] = set()
+
+    async with connect() as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        assert listed == EVERY_TOOL
+
+        async def call(tool: str, **arguments: object) -> CallToolResult:
+            called.add(tool)
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, f"{tool}: {text_of(result)}"
+            return result
+
+        made = structured(await call("create_note", path="Tour/Soup.md", content="# Soup\n\nleeks\n"))
+        assert made["path"] == "Tour/Soup.md"
+        await call("append_to_note", path="Tour/Soup.md", content="lentils")
+        await anyio.to_thread.run_sync(commit)
+        first = revision_of("Tour/Soup.md")
+        edited = structured(
+            await call("edit_note", path="Tour/Soup.md", edits=[{"old_string": "leeks", "new_string": "fennel"}])
+        )
+        await anyio.to_thread.run_sync(commit)
+
+        shown = text_of(await call("read_note", path="Tour/Soup.md"))
+        assert shown.startswith(f"[Tour/Soup.md | {edited['bytes']} bytes | version {edited['version']}]")
+        assert "fennel" in shown
+        assert "lentils" in shown
+        several = text_of(await call("read_notes", paths=["Tour/Soup.md", "Tour/None.md"]))
+        assert "fennel" in several
+        assert "NOT_FOUND" in several
+        assert "Tour/Soup.md" in text_of(await call("search_notes", query="FENNEL"))
+        assert "Tour/Soup.md" in text_of(await call("list_notes", folder="Tour"))
+        assert "Tour/Soup.md" in text_of(await call("list_recent"))
+        assert "Tour" in text_of(await call("get_vault_tree"))
+        day = structured(await call("append_daily_note", text="made soup"))
+        assert "made soup" in text_of(await call("read_note", path=day["path"]))
+        assert "Tour/Soup.md" in text_of(await call("list_changes"))
+        assert first[:7] in text_of(await call("note_history", path="Tour/Soup.md"))
+        await call("restore_note", path="Tour/Soup.md", revision=first)
+        assert "leeks" in text_of(await call("read_note", path="Tour/Soup.md"))
+
+        resources = {str(found.uri) for found in (await client.list_resources()).resources}
+        assert "note://Tour/Soup.md" in resources
+        (resource,) = (await client.read_resource("note://Tour/Soup.md")).contents
+        assert isinstance(resource, TextResourceContents)
+        assert "leeks" in resource.text
+
+        await call("delete_note", path="Tour/Soup.md")
+        gone = await client.call_tool("read_note", {"path": "Tour/Soup.md"})
+        assert gone.is_error
+        assert text_of(gone).startswith("NOT_FOUND")
+        assert called == EVERY_TOOL
+
+
+def revisions(appliance: Appliance) -> Callable[[str], str]:
+    return lambda path: appliance.folders.git("log", "-1", "--format=%H", "--", path)
+
+
+def test_official_client_uses_every_tool_over_http(start: Start) -> None:
+    """issue 2: a real MCP client (the official SDK's) lists and calls every tool of this slice over HTTP."""
+    appliance = start()
+    token = appliance.token()
+    within(
+        60,
+        lambda: use_every_tool(lambda: appliance.client(token), lambda: appliance.cli("commit"), revisions(appliance)),
+    )
+    appliance.folders.fsck()
+
+
+def test_official_client_uses_every_tool_over_stdio_beside_the_service(start: Start) -> None:
+    """issue 2: the same over stdio. decisions 6: beside a running service it joins it."""
+    appliance = start()
+    within(60, lambda: use_every_tool(appliance.stdio_client, lambda: appliance.cli("commit"), revisions(appliance)))
+    appliance.folders.fsck()
+
+
+def test_official_client_uses_every_tool_over_stdio_without_a_service(
+    start: Start, engine: Engine, request: pytest.FixtureRequest
+) -> None:
+    """decisions 6: without a service `stdio` takes the lock itself; no socket listens, so no network is needed."""
+    beside = start(command=["600"], options={"entrypoint": ["sleep"], "network_mode": "none"}, is_waiting=False)
+    parameters = StdioServerParameters(
+        command=engine.command[0],
+        args=[*engine.command[1:], "exec", "-i", beside.name, "strongroom", "stdio", "/vault"],
+        env=engine.environment,
+    )
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Client]:
+        async with Client(parameters) as client:
+            yield client
+
+    within(60, lambda: use_every_tool(connect, lambda: beside.cli("commit"), revisions(beside)))
+    listening = beside.exec("cat", "/proc/net/tcp", "/proc/net/tcp6").out
+    assert [line for line in listening.splitlines() if line.split()[3:4] == ["0A"]] == []
