@@ -76,8 +76,7 @@ def commit(
 
 def _outcome(code: int, out: bytes, trouble: bytes) -> CommitReport:
     if code != 0:
-        last = trouble.decode("utf-8", "replace").strip().splitlines()[-1:]
-        _log.error("history.child_died", code=code, last="".join(last)[:500])
+        _log.error("history.child_died", code=code, exception=_kind(trouble))
         raise Unavailable("the process that committed a large change ended early; the next commit tries again.")
     answer = json.loads(out)
     if "refused" in answer:
@@ -92,6 +91,13 @@ def _outcome(code: int, out: bytes, trouble: bytes) -> CommitReport:
         tuple(answer["emptied"]),
         answer["held_back"],
     )
+
+
+def _kind(trouble: bytes) -> str:
+    """The type of the exception that a traceback ends with; what it says may quote a note, so it is left out."""
+    last = trouble.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    name = last.partition(":")[0].strip()
+    return name if name.replace(".", "_").isidentifier() else ""
 
 
 def _raise(name: str, sentence: str) -> NoReturn:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+import structlog
 
 from service.errors import Closing, HistoryHeld, NoSpace, Unavailable, VaultMissing
 from service.history import child
@@ -151,3 +152,20 @@ def test_a_child_gives_way_to_the_server(line: Timeline, tmp_path: Path) -> None
 
     line.history.commit("start", keep_going=look)
     assert child.NICENESS in seen
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (b'Traceback (most recent call last):\n  File "x"\nKeyError: b"my secret diary"\n', "KeyError"),
+        (b"dulwich.errors.NotTreeError: my secret diary", "dulwich.errors.NotTreeError"),
+        (b"my secret diary", ""),
+        (b"", ""),
+    ],
+)
+def test_the_log_of_a_dead_child_keeps_the_kind_of_exception_and_not_its_words(said: bytes, kept: str) -> None:
+    """An exception's words may quote a note. Source: what we never do."""
+    with structlog.testing.capture_logs() as lines, pytest.raises(Unavailable):
+        child._outcome(1, b"", said)
+    assert [line["exception"] for line in lines] == [kept]
+    assert "secret" not in str(lines)
