@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -148,9 +149,14 @@ def test_up_that_fails_repeats_the_last_words_and_leaves_nothing_running(with_en
     assert left.stdout == b""
 
 
+@pytest.mark.timeout(400)  # it makes a virtual environment
 def test_up_without_a_vault_lays_out_the_sample_that_doubles_as_the_guide(without_registry: Person) -> None:
     """issue 2: with no vault named it lays out a small sample vault; without a possible engine it runs the same service in
     a virtual environment and says so."""
+    with socket.create_server(("127.0.0.1", without_registry.port)):
+        taken = without_registry.types("--port", str(without_registry.port))
+    assert taken.returncode == 1, "whoever has the port would be taken for ours"
+    assert taken.stderr.endswith(f"port {without_registry.port} is taken: name another with --port\n")
     printed = without_registry.up()
     assert "Running without a container" in printed
     sample = without_registry.home / "strongroom-sample-vault"
@@ -161,6 +167,11 @@ def test_up_without_a_vault_lays_out_the_sample_that_doubles_as_the_guide(withou
     again = without_registry.up()
     assert "It runs already" in again
     assert token not in again
+    (doctor,) = re.findall(r"^Is all well +(.*)$", again, re.MULTILINE)
+    wrong = {**without_registry.environment, "STRONGROOM_STATE": "/nowhere"}
+    checked = subprocess.run(["bash", "-c", doctor], env=wrong, capture_output=True, text=True, timeout=60, check=False)
+    assert checked.returncode == 0, checked.stdout
+    assert f"the server on port {without_registry.port} is ready" in checked.stdout
     log = (without_registry.home / ".local/state/strongroom" / without_registry.name / "serve.log").read_text(
         encoding="utf-8"
     )
