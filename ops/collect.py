@@ -13,18 +13,19 @@ import os
 import sqlite3
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from ops import archive
+from ops import archive, listing
 from ops.archive import Entry, Manifest, Progress
 from ops.commands import version
+from ops.listing import Item
 from ops.opened import Opened
 from service.clock import local_now
 from service.errors import BadMount, Busy, Misconfigured
-from service.store import db, staging
+from service.store import db
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # collections.abc.Buffer is of Python 3.12
@@ -33,12 +34,6 @@ MAX_ROUNDS: Final = 4
 SMALL_ROUND_BYTES: Final = 16_000_000
 """When a round copied no more than this, the next one may hold the locks: well under a second."""
 _DATABASE_TIMEOUT_S: Final = 10.0
-_DATABASE: Final = f"state/{db.FILE_NAME}"
-_NOT_TAKEN: Final = frozenset(f"{_DATABASE}{ending}" for ending in ("", "-wal", "-shm", "-journal")) | {
-    "state/history.seen"
-}
-LOCK_ENDINGS: Final = (".lock", ".lock.next")
-_WORTHLESS: Final = (f"{staging.PREFIX}part-", f"{staging.PREFIX}probe-")
 
 _README: Final = """A backup of Strongroom: vault (your notes), state (tokens and history).
 
@@ -126,22 +121,22 @@ class _Collector:
         self.links, self.unreadable = set(), set()
         copied, seen = 0, set[str]()
         for tree in sorted(trees, reverse=True):  # the vault first: it is what people look for in a listing
-            for item in _walk(tree, trees[tree], self.unreadable):
+            for item in listing.walk(tree, trees[tree], self.unreadable):
                 if stat.S_ISREG(item.status.st_mode) or stat.S_ISDIR(item.status.st_mode):
                     seen.add(item.name)
                     copied += self._copy_item(item)
                 else:
                     self.links.add(item.name)
-        for name in self.entries.keys() - seen - {_DATABASE}:
+        for name in self.entries.keys() - seen - {listing.DATABASE}:
             del self.entries[name]
             self._stamps.pop(name, None)
         return copied
 
-    def _copy_item(self, item: _Item) -> int:
+    def _copy_item(self, item: Item) -> int:
         if self._stamps.get(item.name) == item.stamp:
             return 0
         if stat.S_ISDIR(item.status.st_mode):
-            self.entries[item.name] = Entry("", 0, _mode(item.status), item.status.st_mtime_ns)
+            self.entries[item.name] = Entry("", 0, listing.mode_of(item.status), item.status.st_mtime_ns)
             self._add(item.name, self.entries[item.name], None)
             self._stamps[item.name] = item.stamp
             return 1
@@ -160,11 +155,11 @@ class _Collector:
     def _copy_file(self, name: str, file: BinaryIO) -> int:
         before = os.fstat(file.fileno())
         source = _Padded(file, before.st_size)
-        entry = Entry("?", before.st_size, _mode(before), before.st_mtime_ns)
+        entry = Entry("?", before.st_size, listing.mode_of(before), before.st_mtime_ns)
         self._add(name, entry, source)
         self.entries[name] = replace(entry, sha256=source.digest.hexdigest())
-        is_still = _stamp(os.fstat(file.fileno())) == _stamp(before)
-        self._stamps[name] = _stamp(before) if is_still else ()
+        is_still = listing.stamp_of(os.fstat(file.fileno())) == listing.stamp_of(before)
+        self._stamps[name] = listing.stamp_of(before) if is_still else ()
         return max(before.st_size, 1)
 
     def copy_database(self, state: Path) -> None:
@@ -174,8 +169,8 @@ class _Collector:
             return
         data = _snapshot(path)
         entry = Entry(hashlib.sha256(data).hexdigest(), len(data), 0o600, path.stat().st_mtime_ns)
-        self._add(_DATABASE, entry, io.BytesIO(data))
-        self.entries[_DATABASE] = entry
+        self._add(listing.DATABASE, entry, io.BytesIO(data))
+        self.entries[listing.DATABASE] = entry
 
     def add_text(self, name: str, data: bytes) -> None:
         """Add the archive's own words: they do not count."""
@@ -198,68 +193,6 @@ class _Collector:
         self._tar.addfile(info, source)
         if name not in (archive.README, archive.MANIFEST):
             self._written.add(name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """Something in a folder, as it was when listed; `base` is its name relative to `dir_fd`."""
-
-    name: str
-    base: str
-    dir_fd: int
-    status: os.stat_result
-
-    @property
-    def stamp(self) -> tuple[int, ...]:
-        return _stamp(self.status)
-
-
-def _stamp(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_mode)
-
-
-def _mode(status: os.stat_result) -> int:
-    return stat.S_IMODE(status.st_mode) & 0o777
-
-
-def _walk(name: str, root: Path | str, unreadable: set[str], dir_fd: int | None = None) -> Iterator[_Item]:
-    """`root` and everything below, in the order of names, folders before what is in them; no link is followed."""
-    try:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
-    except FileNotFoundError:
-        return
-    except OSError:
-        unreadable.add(name)
-        return
-    try:
-        yield _Item(name, ".", folder, os.fstat(folder))
-        for base in sorted(os.listdir(folder)):
-            inside = f"{name}/{base}"
-            try:
-                status = os.stat(base, dir_fd=folder, follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            if _is_skipped(inside, base, status):
-                continue
-            if stat.S_ISDIR(status.st_mode):
-                yield from _walk(inside, base, unreadable, folder)
-            else:
-                yield _Item(inside, base, folder, status)
-    finally:
-        os.close(folder)
-
-
-def _is_skipped(name: str, base: str, status: os.stat_result) -> bool:
-    """Locks, the database (taken otherwise), what can be made again, and our own files that hold nothing of their own.
-
-    A version that waits for its exchange is taken along: after a kill it may be the only copy of somebody's words, and the
-    sweep at start settles it on the new machine as it would have on the old one.
-    """
-    if base.startswith(_WORTHLESS):
-        return True
-    if base.startswith(f"{staging.PREFIX}guard-"):
-        return status.st_nlink > 1
-    return name.startswith("state/") and (base.endswith(LOCK_ENDINGS) or name in _NOT_TAKEN)
 
 
 def _snapshot(path: Path) -> bytes:

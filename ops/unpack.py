@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from ops.archive import Archive, Entry, Progress
-from ops.collect import LOCK_ENDINGS
+from ops.listing import DATABASE, LOCK_ENDINGS
 from service.errors import BadMount, Busy, Conflict, NoSpace, Unavailable
-from service.store import db, mounts, staging
+from service.store import mounts, staging
 from service.store.lock import Lock
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -67,7 +67,7 @@ def _is_no_content(name: str) -> bool:
 
 
 def _database_last(name: str) -> tuple[bool, str]:
-    return (name == f"state/{db.FILE_NAME}", name)
+    return (name == DATABASE, name)
 
 
 @contextlib.contextmanager
@@ -160,7 +160,7 @@ def _write(folder: int, name: str, archive: Archive, member: str, progress: Prog
             file.flush()
             os.fchmod(descriptor, (entry.mode | 0o400) & _mask(member.split("/", maxsplit=1)[0]))
             os.utime(descriptor, ns=(entry.mtime_ns, entry.mtime_ns))
-        for ending in ("-wal", "-shm", "-journal") if member == f"state/{db.FILE_NAME}" else ():
+        for ending in ("-wal", "-shm", "-journal") if member == DATABASE else ():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name + ending, dir_fd=folder)  # they belong to the database that was there before
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
