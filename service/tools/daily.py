@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from service.tools.arguments import Content, Text
+from service.tools.arguments import Content
 from service.tools.context import Ctx, actor, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import LineAppended
@@ -16,7 +16,7 @@ from service.vault import daily
 def append_daily_note(
     ctx: Ctx,
     text: Annotated[Content, Field(min_length=1)],
-    date: Annotated[Text, Field(description="YYYY-MM-DD; today if left out.")] = "",
+    date: Annotated[str, Field(description="YYYY-MM-DD; today if left out.")] = "",
 ) -> LineAppended:
     """Add '- HH:MM text' to the end of the daily note, which is created if missing, where the vault's settings put it."""
     vault = room(ctx).vault

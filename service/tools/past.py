@@ -11,20 +11,20 @@ from service.errors import RevisionNotFound
 from service.guards import paths
 from service.history import restore, when
 from service.history.when import Edge
-from service.tools.arguments import ExpectedHash, FolderPath, NotePath, Offset, Text
+from service.tools.arguments import ExpectedHash, FolderPath, NotePath, Offset
 from service.tools.context import Ctx, Room, actor, room
 from service.tools.past_shapes import ChangesListed, NoteRestored, VersionsListed
 from service.tools.register import ToolSpec
 
 Limit = Annotated[int, Field(ge=1, le=50)]
-Moment = Annotated[Text, Field(description="ISO time, or such as '2 days ago', 'yesterday 18:00'.")]
+Moment = Annotated[str, Field(description="ISO time, or such as '2 days ago', 'yesterday 18:00'.")]
 
 
 def list_changes(
     ctx: Ctx,
     *,
     since: Moment = "",
-    until: Text = "",
+    until: str = "",
     path_prefix: FolderPath = "",
     limit: Limit = 20,
     offset: Offset = 0,
@@ -55,7 +55,7 @@ def restore_note(
     ctx: Ctx,
     path: NotePath,
     *,
-    revision: Annotated[Text, Field(description="From note_history or list_changes.")] = "",
+    revision: Annotated[str, Field(description="From note_history or list_changes.")] = "",
     at: Moment = "",
     expected_hash: ExpectedHash = "",
 ) -> NoteRestored:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, TypeVar
 
@@ -47,6 +48,15 @@ from service.tools.workers import Workers
 LIST_TTL_MS: Final = 60_000
 """How long a client may keep a list of tools; it never changes while we run, save by another grant."""
 
+_MAX_NAME_CHARS: Final = 60
+_BETTER: Final = {
+    "list_type": "must be a list, or the JSON text of one",
+    "missing": "is missing",
+    "extra_forbidden": "is no field here",
+    "string_unicode": "holds half of a surrogate pair; send whole characters",
+}
+"""Words for what pydantic says in its own terms."""
+
 _log = structlog.get_logger()
 T = TypeVar("T")
 
@@ -73,8 +83,8 @@ class StrongroomServer(MCPServer[Room]):
             lifespan=lend_room,
             cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
         )
-        self._parameters: Mapping[str, frozenset[str]] = {
-            tool.name: frozenset(tool.input_schema.get("properties", {})) for tool in self._tools()
+        self._parameters: Mapping[str, Sequence[str]] = {
+            tool.name: tuple(tool.input_schema.get("properties", {})) for tool in self._tools()
         }
         if resources is not None:
             self._serve_resources(resources)
@@ -97,7 +107,8 @@ class StrongroomServer(MCPServer[Room]):
         spec = self._specs.get(name)
         try:
             self._check(name, spec, arguments)
-            result = await super().call_tool(name, arguments, context)
+            given = {key: value for key, value in arguments.items() if value is not None}  # null: left out
+            result = await super().call_tool(name, given, context)
             outcome = "ok"
         except MCPError:
             outcome = "PROTOCOL"
@@ -176,13 +187,16 @@ class StrongroomServer(MCPServer[Room]):
     def _check(self, name: str, spec: ToolSpec | None, arguments: Mapping[str, object]) -> None:
         grant = acting()
         if spec is None:
-            raise NotFound(f"there is no tool of that name{_nearest(name, self._specs)}. List them with tools/list.")
+            raise NotFound(f"there is no tool of that name.{_nearest(name, self._specs)} List them with tools/list.")
         if (refusal := self._refusal(spec, grant)) is not None:
             raise refusal
+        known = self._parameters[spec.name]
         for given in arguments:
-            if given not in self._parameters[spec.name]:
-                near = _nearest(given, self._parameters[spec.name])
-                raise BadArgument(f"{spec.name} has no parameter of that name{near}. Nothing was done.")
+            if given not in known:
+                raise BadArgument(
+                    f"{spec.name} has no parameter {_plain(given, 'of that name')}.{_nearest(given, known)} "
+                    f"It takes: {', '.join(known) or 'none'}. Nothing was done."
+                )
 
     def _refusal(self, spec: ToolSpec, grant: Grant) -> AppError | None:
         if spec.writes and self._settings.is_read_only:
@@ -225,14 +239,20 @@ def told(error: BaseException) -> tuple[str, str]:
 def _problems(error: ValidationError) -> str:
     told_of = []
     for problem in error.errors(include_url=False, include_context=False, include_input=False)[:5]:
-        name = ".".join(str(part) for part in problem["loc"]) or "the arguments"
-        told_of.append(f"{name}: {problem['msg'][:1].lower()}{problem['msg'][1:]}")
+        name = ".".join(_plain(str(part), "(a name of yours)") for part in problem["loc"]) or "the arguments"
+        message = _BETTER.get(problem["type"]) or problem["msg"]
+        told_of.append(f"{name}: {message[:1].lower()}{message[1:]}")
     return "; ".join(told_of) + ". Nothing was done."
 
 
-def _nearest(name: str, known: Mapping[str, object] | frozenset[str]) -> str:
+def _plain(name: str, otherwise: str) -> str:
+    """A name that the caller may have made up, where it is short and plain enough to be said back."""
+    return name if len(name) <= _MAX_NAME_CHARS and re.fullmatch(r"[\w.-]+", name) else otherwise
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name[:100], sorted(known), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _compact(result: CallToolResult | InputRequiredResult) -> CallToolResult | InputRequiredResult:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from service.guards import paths
-from service.tools.arguments import Content, ExpectedHash, NewPath, NotePath, from_json_text
+from service.tools.arguments import Content, ExpectedHash, NewPath, NotePath, an_object
 from service.tools.context import Ctx, actor, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import NoteDeleted, NoteEdited, NoteWritten
@@ -48,7 +48,7 @@ def append_to_note(
 def edit_note(
     ctx: Ctx,
     path: NotePath,
-    edits: Annotated[list[Annotated[EditAsked, BeforeValidator(from_json_text)]], Field(min_length=1, max_length=20)],
+    edits: Annotated[list[Annotated[EditAsked, BeforeValidator(an_object)]], Field(min_length=1, max_length=20)],
     expected_hash: ExpectedHash = "",
     dry_run: Annotated[bool, Field(description="Only show what would change.")] = False,
 ) -> NoteEdited:

@@ -63,3 +63,31 @@ async def test_what_a_model_reads_of_a_tool_is_short_and_plain(spec: ToolSpec) -
     first, _, _ = (spec.fn.__doc__ or "").partition("\n")
     assert first.endswith(".")
     assert len(spec.fn.__doc__ or "") < 600
+
+
+GIVEN: dict[str, dict[str, object]] = {
+    "search_notes": {"query": "one"},
+    "read_note": {"path": "n.md"},
+    "read_notes": {"paths": ["n.md"]},
+    "create_note": {"path": "new.md", "content": "x"},
+    "append_to_note": {"path": "n.md", "content": "x"},
+    "edit_note": {"path": "n.md", "edits": [{"old_string": "one", "new_string": "1", "replace_all": None}]},
+    "append_daily_note": {"text": "x"},
+    "note_history": {"path": "n.md"},
+    "restore_note": {"path": "gone.md"},
+    "delete_note": {"path": "n.md"},
+}
+"""What each tool cannot do without."""
+
+
+async def test_a_null_is_the_same_as_leaving_a_parameter_out(desk: Desk) -> None:
+    """Some clients send null for every parameter that their model did not fill in."""
+    desk.put({"n.md": "one\n", "gone.md": "x"})
+    desk.room.history.commit("test")
+    (desk.folder / "gone.md").unlink()
+    async with calling(desk.room, catalogue.SPECS) as caller:
+        for tool in (await caller.client.list_tools()).tools:
+            given = GIVEN.get(tool.name, {})
+            assert given.keys() == set(tool.input_schema.get("required", ())), tool.name
+            left_out = tool.input_schema["properties"].keys() - given.keys()
+            await caller.text(tool.name, **given, **dict.fromkeys(left_out))

@@ -143,8 +143,10 @@ async def test_errors_reach_the_model_as_code_and_sentence_and_bugs_stay_in_the_
             wrong_type = await client.call_tool("count_words", {"paths": []})
     assert text_of(gone) == "NOT_FOUND: there is no 'gone' in the vault. Did you mean 'gone.md'?"
     assert text_of(bug).startswith("INTERNAL: something went wrong inside Strongroom")
-    assert text_of(unknown).startswith("NOT_FOUND: there is no tool of that name; did you mean read_it?")
-    assert text_of(wrong_name).startswith("INVALID_ARGUMENT: read_it has no parameter of that name; did you mean path?")
+    assert text_of(unknown).startswith("NOT_FOUND: there is no tool of that name. Did you mean read_it? List")
+    assert text_of(wrong_name).startswith(
+        "INVALID_ARGUMENT: read_it has no parameter pathh. Did you mean path? It takes: path."
+    )
     assert text_of(wrong_type).startswith("INVALID_ARGUMENT: paths: list should have at least 1 item")
     assert all(result.is_error for result in (gone, bug, unknown, wrong_name, wrong_type))
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
@@ -212,7 +214,17 @@ async def test_arrays_given_as_json_text_are_understood(tmp_path: Path, era: str
     assert good.structured_content is not None
     assert good.structured_content["path"] == "a.md"
     assert json.loads(text_of(good)) == good.structured_content
-    assert text_of(bad).startswith("INVALID_ARGUMENT: paths: input should be a valid list")
+    assert text_of(bad).startswith("INVALID_ARGUMENT: paths: must be a list, or the JSON text of one")
+
+
+@pytest.mark.anyio
+async def test_what_a_caller_made_up_is_said_back_only_where_it_is_short_and_plain(tmp_path: Path) -> None:
+    """An error is read by a model: a name of 3,000 letters or with control characters helps nobody."""
+    names = ["x" * 3000, "a\u202eb", "a b\nc"]
+    with acting_as(local(NOW)):
+        async with Client(server_with(tmp_path)) as client:
+            told = [text_of(await client.call_tool("read_it", {"path": "a", name: 1})) for name in names]
+    assert set(told) == {"INVALID_ARGUMENT: read_it has no parameter of that name. It takes: path. Nothing was done."}
 
 
 def test_a_wrong_name_among_the_disabled_tools_stops_the_start(tmp_path: Path) -> None:
