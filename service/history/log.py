@@ -34,6 +34,8 @@ from service.vault.model import Page
 
 MAX_FILES_LISTED: Final = 50
 """Files named for one commit in `changes`; the counts are of all."""
+MAX_ASKED_CHARS: Final = 100
+"""Characters of a revision's name: an id has 40."""
 _RELATIVE: Final = re.compile(r"(?i)(?P<base>.*?)(?P<back>(?:~\d*|\^)*)")
 _HEX: Final = re.compile(r"(?i)[0-9a-f]{4,40}")
 
@@ -81,6 +83,8 @@ class Log:
         Raises:
             RevisionNotFound: none, or more than one, answers to it.
         """
+        if len(asked) > MAX_ASKED_CHARS:  # reading `~` upon `~` takes time by the square of their number
+            raise RevisionNotFound("revision of that name", "Give an id that the history lists.")
         match = _RELATIVE.fullmatch(asked.strip())
         base = match["base"] if match else asked.strip()
         chain = self.chain()
@@ -90,7 +94,7 @@ class Log:
             place = _only([n for n, link in enumerate(chain) if link.id.startswith(base.casefold())], asked)
         else:
             raise RevisionNotFound(
-                f"revision {asked!r}", "Give an id from `strongroom history`, or ~1 for the one before."
+                f"revision {asked!r}", "Give an id that the history lists, or ~1 for the one before."
             )
         for step in re.findall(r"~\d*|\^", match["back"] if match else ""):
             place += int(step[1:] or 1) if step.startswith("~") else 1
@@ -132,7 +136,7 @@ class Log:
     ) -> Page[ChangeSet]:
         """Commits from `since` to `until` (aware, both included) that changed something at or below `prefix`, newest first."""
         chain, find = self.chain(), stories.Finder(self._git.read_tree)
-        where = prefix.rstrip("/")
+        where = self.named(prefix.rstrip("/"))
         matching: list[int] = []
         for place, link in enumerate(chain):
             if (since and link.time < since) or (until and link.time > until):
@@ -140,7 +144,7 @@ class Log:
             parent = chain[place + 1].tree if place + 1 < len(chain) else None
             if not where or find.anything(link.tree, where) != find.anything(parent, where):
                 matching.append(place)
-        items = [self._change_set(chain, place, prefix) for place in matching[offset : offset + limit]]
+        items = [self._change_set(chain, place, where) for place in matching[offset : offset + limit]]
         return Page(tuple(items), len(matching), offset)
 
     def note_history(self, path: str, limit: int = 20, offset: int = 0) -> Page[Version]:
@@ -149,7 +153,7 @@ class Log:
         Raises:
             RevisionNotFound: no commit ever held it.
         """
-        versions = list(stories.versions(self._git.read_tree, self.chain(), path))
+        versions = list(stories.versions(self._git.read_tree, self.chain(), self.named(path)))
         if not versions:
             raise no_such(path)
         return Page(
@@ -185,6 +189,27 @@ class Log:
             raise HistoryHeld(
                 f"the history is damaged: object {object_id[:12]} cannot be read; restore the history from a backup."
             ) from error
+
+    def named(self, path: str) -> str:
+        """How history spells the file or folder at `path`: exactly so, else equal under NFC, else without outer blanks.
+
+        The newest commit decides; a name that no commit held comes back as it is.
+
+        Raises:
+            PathAmbiguous: two names are equal under NFC.
+        """
+        find = stories.Finder(self._git.read_tree)
+        trees_held = list(dict.fromkeys(link.tree for link in self.chain()))
+        trimmed = "/".join(part.strip() for part in path.split("/"))
+        for wanted in dict.fromkeys((path, trimmed)) if path else ():
+            if any(find.anything(tree, wanted) for tree in trees_held):
+                return wanted
+            if wanted.isascii():
+                continue
+            for tree in trees_held:
+                if (found := self.spelled(tree, wanted)) is not None:
+                    return found[0]
+        return path
 
     def spelled(self, tree: str, path: str) -> tuple[str, Blob] | None:
         """The file or folder at `path` in a tree: the exact name, else the one that is equal under NFC.
@@ -264,6 +289,6 @@ def no_such(path: str) -> RevisionNotFound:
 
 def _only(places: Sequence[int], asked: str) -> int:
     if len(places) != 1:
-        why = "More than one begins so; give more digits." if places else "List them with `strongroom history`."
+        why = "More than one begins so; give more digits." if places else "Give an id that the history lists."
         raise RevisionNotFound(f"revision {asked!r}", why)
     return places[0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from service.errors import AppError, BadArgument, HistoryHeld, NoteChanged, NoteNotFound, RevisionNotFound
+from service.errors import AppError, BadArgument, HistoryHeld, NoteChanged, NoteNotFound, PathRefused, RevisionNotFound
 from service.guards import paths
 from service.guards.paths import VaultPath
 from service.history import plan as plans
@@ -128,6 +128,7 @@ def note(
 
     Raises:
         RevisionNotFound: it was not there then.
+        PathRefused: NOT_A_FILE, it is a folder or was one then.
         NoteChanged: the note is not the expected version, or changed meanwhile.
         HistoryHeld, Busy, NoSpace: nothing was changed.
     """
@@ -135,7 +136,7 @@ def note(
     history.commit(BEFORE, deletions=Deletions.KEEP)  # may be large, and then needs the lock for its child
     with history.locks.history.writing():
         history.commit(BEFORE, deletions=Deletions.KEEP, may_use_child=False)
-        (item,) = _plan(history, asked, history.present()).items
+        item = _the_note(history, asked)
         _expect(history, item, expected_hash)
         if item.kind is Kind.SKIP:
             raise BadArgument(f"{shown(item.path)} cannot be restored: {item.why}.")
@@ -147,6 +148,17 @@ def note(
     data = history.log.blob(item.new.id) if item.new else b""
     source = history.log.revision(item.commit)
     return RestoredNote(paths.tracked(item.path), version_of(data), len(data), source, commit)
+
+
+def _the_note(history: History, asked: Asked) -> Item:
+    """The one item of a note's plan. A folder is not restored here: it may hold what this caller cannot see."""
+    (path,), present = asked.paths, history.present()
+    if path not in present and _is_there(path, present):
+        raise PathRefused("NOT_A_FILE", f"{shown(path)!r} is a folder; restore the notes in it one by one.")
+    items = _plan(history, asked, present).items
+    if any(item.path.count("/") != path.count("/") for item in items) or not items:
+        raise PathRefused("NOT_A_FILE", f"{shown(path)!r} was a folder then; restore the notes in it one by one.")
+    return items[0]
 
 
 def _fixed(history: History, asked: Asked) -> Asked:
@@ -201,7 +213,7 @@ def _one_wanted(history: History, path: str, asked: Asked, present: dict[str, Bl
 def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
     """The newest commit in which `path` was something else than it is now."""
     if path not in present and _is_there(path, present):
-        raise BadArgument(f"{shown(path)} is a folder: say which state of it, with --at TIME or --revision ID.")
+        raise BadArgument(f"{shown(path)} is a folder: say which state of it, by a time or a revision.")
     now = present.get(path)
     for commit, blob in history.log.states(path):
         if blob is not None and blob != now:
@@ -301,7 +313,7 @@ def _located(history: History, path: VaultPath) -> str:
     try:
         return str(history.files.locate(path))
     except NoteNotFound:
-        return str(path)
+        return history.log.named(str(path))
 
 
 def _expect(history: History, item: Item, expected_hash: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 
 from service.tools import past, writing
@@ -206,3 +207,50 @@ async def test_what_history_cannot_be_asked_is_refused(
 ) -> None:
     """Complaint 36: `..` in any path parameter."""
     assert (await caller.refusal(tool, **arguments)).startswith(f"{code}: ")
+
+
+async def test_a_folder_that_is_named_like_a_note_is_not_restored(caller: Caller, desk: Desk) -> None:
+    """contract.md, restore_note is for a note: a folder's files may be ones that tools cannot see or write."""
+    desk.put({"f.md/a.md": "1", "f.md/b.md": "1", "f.md/.hidden/app.json": "1", "g.md/only.canvas": "1"})
+    first = commit(desk)
+    desk.put({"f.md/a.md": "2", "f.md/.hidden/app.json": "2", "g.md/only.canvas": "2"})
+    commit(desk)
+    for path in ("f.md", "g.md"):
+        for state in ({}, {"revision": first}, {"at": "2026-03-01 13:30"}):
+            assert (await caller.refusal("restore_note", path=path, **state)).startswith("NOT_A_FILE: ")
+    (desk.folder / "g.md/only.canvas").unlink()
+    (desk.folder / "g.md").rmdir()
+    commit(desk)
+    assert (await caller.refusal("restore_note", path="g.md", revision=first)).startswith("NOT_A_FILE: ")
+    assert desk.bytes_of("f.md/.hidden/app.json") == b"2"
+    assert not (desk.folder / "g.md").exists()
+
+
+async def test_a_note_is_found_in_history_however_its_letters_are_encoded(caller: Caller, desk: Desk) -> None:
+    """contract.md, Unicode names; complaint 37: by either form, also when it is gone; and by a slip of white space."""
+    stored, asked = "Cafe\u0301/re\u0301sume\u0301.md", "Caf\u00e9/r\u00e9sum\u00e9.md"
+    desk.put({stored: "1", "other.md": "x"})
+    commit(desk)
+    for path in (stored, asked, f" {asked} "):
+        assert (await caller.facts("note_history", path=path))["total"] == 1
+        assert (await caller.facts("list_changes", path_prefix=path))["total"] == 1
+    assert (await caller.facts("list_changes", path_prefix="Caf\u00e9"))["total"] == 1
+    (desk.folder / stored).unlink()
+    commit(desk)
+    assert (await caller.facts("note_history", path=asked))["total"] == 2
+    assert (await caller.facts("restore_note", path=asked))["path"] == stored
+    assert desk.bytes_of(stored) == b"1"
+
+
+async def test_a_revision_that_makes_no_sense_is_refused_at_once_and_not_said_back(caller: Caller, desk: Desk) -> None:
+    """guards.md test 60: what a pattern takes long to read is not read; the way out is one that a tool has."""
+    desk.put({"a.md": "x"})
+    commit(desk)
+    with anyio.fail_after(5):
+        refusal = await caller.refusal("restore_note", path="a.md", revision="~" * 1_000_000 + "x")
+    assert len(refusal) < 200
+    refusal = await caller.refusal("restore_note", path="a.md", revision="zzz")
+    assert (
+        refusal
+        == "NOT_FOUND: history has no revision 'zzz'. Give an id that the history lists, or ~1 for the one before."
+    )
