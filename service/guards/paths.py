@@ -130,13 +130,46 @@ def writable_note(raw: str) -> VaultPath:
 
 
 def new_note(raw: str) -> VaultPath:
-    """Read the path of a note to be made; its letters are composed (NFC).
+    """Read the path of a note to be made; the letters of its own name are composed (NFC).
+
+    Its folders may be there already, under names that nobody could give them here; the store asks `new_name` for those
+    that it makes.
 
     Raises:
         PathRefused: as `writable_note`, or for a name that other systems or Obsidian's links cannot carry.
     """
     path = writable_note(raw)
-    return VaultPath(tuple(_portable(part) for part in path.parts))
+    return path.parent.child(new_name(path.name))
+
+
+def new_name(part: str) -> str:
+    """One component of a path that is going to be made, composed (NFC).
+
+    Raises:
+        PathRefused: INVALID_PATH, other systems or Obsidian's links cannot carry it.
+    """
+    part = unicodedata.normalize("NFC", part)
+    if part != part.strip() or part.endswith("."):
+        raise PathRefused(
+            "INVALID_PATH", "a new name may not begin or end with white space or end with a dot; trim it."
+        )
+    if _UNPORTABLE & set(part):
+        raise PathRefused(
+            "INVALID_PATH", 'a new name may not hold < > : " | ? * [ ] # ^, which other systems or links cannot carry.'
+        )
+    if _WINDOWS_DEVICES.match(part):
+        raise PathRefused("INVALID_PATH", "that new name is reserved on Windows; choose another.")
+    if _ENCODED.search(part):
+        raise PathRefused(
+            "INVALID_PATH", "a new name may not hold %2F, %5C, %2E or %00; write the character or leave it out."
+        )
+    if len(part.encode()) > limits.MAX_NEW_NAME_BYTES:
+        raise PathRefused("INVALID_PATH", f"a new name may have at most {limits.MAX_NEW_NAME_BYTES} bytes; shorten it.")
+    if has_stray_joiner(part):
+        raise PathRefused(
+            "INVALID_PATH", "the new name holds invisible joiners between plain letters; type it again without them."
+        )
+    return part
 
 
 def folder(raw: str) -> VaultPath:
@@ -211,28 +244,3 @@ def _check_suffix(path: VaultPath, suffixes: tuple[str, ...], done: str) -> None
         raise PathRefused(
             "NOT_A_NOTE", f"only {' '.join(suffixes)} files are {done} as notes; add the suffix if it is missing."
         )
-
-
-def _portable(part: str) -> str:
-    part = unicodedata.normalize("NFC", part)
-    if part != part.strip() or part.endswith("."):
-        raise PathRefused(
-            "INVALID_PATH", "a new name may not begin or end with white space or end with a dot; trim it."
-        )
-    if _UNPORTABLE & set(part):
-        raise PathRefused(
-            "INVALID_PATH", 'a new name may not hold < > : " | ? * [ ] # ^, which other systems or links cannot carry.'
-        )
-    if _WINDOWS_DEVICES.match(part):
-        raise PathRefused("INVALID_PATH", "that new name is reserved on Windows; choose another.")
-    if _ENCODED.search(part):
-        raise PathRefused(
-            "INVALID_PATH", "a new name may not hold %2F, %5C, %2E or %00; write the character or leave it out."
-        )
-    if len(part.encode()) > limits.MAX_NEW_NAME_BYTES:
-        raise PathRefused("INVALID_PATH", f"a new name may have at most {limits.MAX_NEW_NAME_BYTES} bytes; shorten it.")
-    if has_stray_joiner(part):
-        raise PathRefused(
-            "INVALID_PATH", "the new name holds invisible joiners between plain letters; type it again without them."
-        )
-    return part

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from service.errors import NoteExists, PathAmbiguous
+from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
 from service.store import faults, names
 from service.store.root import Root
@@ -24,8 +25,8 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
 
     Args:
         permit: called before the first is made.
-        literal: take each name as it is; otherwise one that differs only in encoding is used, and one that differs
-            only in case is refused.
+        literal: take each name as it is; otherwise one that differs only in encoding is used, one that differs only
+            in case is refused, and what is made has a name that may be new.
 
     Yields:
         The path, spelled as on the disk. When the block raises, the folders made for it go again if they are empty.
@@ -33,6 +34,7 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
     Raises:
         NoteExists: a folder differs only in case.
         PathAmbiguous: two folders differ only in encoding.
+        PathRefused: a folder that is not there has a name that may not be new.
     """
     made: list[VaultPath] = []
     here = ROOT
@@ -41,11 +43,12 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
             with root.folder(here) as descriptor, faults.spoken(str(path), descriptor):
                 found = _literally(descriptor, part) if literal else _spelled(descriptor, here.child(part))
                 if found is None:
+                    found = part if literal else paths.new_name(part)
                     if not made:
                         permit()
-                    if _make(Folder(kernel, descriptor), part):
-                        made.append(here.child(part))
-            here = here.child(found or part)
+                    if _make(Folder(kernel, descriptor), found):
+                        made.append(here.child(found))
+            here = here.child(found)
         yield here.child(path.name)
     except BaseException:
         _unmake(root, made)

@@ -269,17 +269,19 @@ def test_a_path_that_may_not_be_used_is_refused_without_an_echo(raw: str, code: 
 @pytest.mark.parametrize("raw", NEW_REFUSED)
 def test_a_new_name_that_others_cannot_carry_is_refused(raw: str) -> None:
     with pytest.raises(PathRefused):
-        paths.new_note(raw)
+        [paths.new_name(folder) for folder in paths.new_note(raw).parent.parts]
 
 
 @pytest.mark.parametrize("raw", NEW_FINE)
 def test_a_new_name_that_everybody_can_carry_is_taken(raw: str) -> None:
-    assert str(paths.new_note(raw)) == raw
+    path = paths.new_note(raw)
+    assert "/".join(map(paths.new_name, path.parts)) == raw
 
 
 def test_a_new_name_is_composed() -> None:
     """ext4, xfs, btrfs and tmpfs keep NFC and NFD as two files."""
-    assert str(paths.new_note(f"{NFD}/{NFD}.md")) == f"{NFC}/{NFC}.md"
+    assert str(paths.new_note(f"{NFD}.md")) == f"{NFC}.md"
+    assert paths.new_name(NFD) == NFC
 
 
 @pytest.mark.parametrize("raw", ["board.canvas", "table.base", "BOARD.CANVAS"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import DiskFault, Forbidden, NoSpace, NoteChanged, NoteExists, VaultDenied
+from service.errors import DiskFault, Forbidden, NoSpace, NoteChanged, NoteExists, PathRefused, VaultDenied
 from service.guards import paths
 from service.store.files import VaultFiles, version_of
 from service.store.root import Root
@@ -207,6 +207,22 @@ def test_a_folder_stored_in_the_other_encoding_is_used_and_no_twin_made(files: V
     made = files.create(paths.new_note("Caf\u00e9/Note.md"), b"", allow)
     assert str(made.path) == "Cafe\u0301/Note.md"
     assert len(list(vault.iterdir())) == 1
+
+
+def test_a_folder_that_is_there_is_used_whatever_it_is_called(any_files: VaultFiles, vault: Path) -> None:
+    """contract.md, Values: the stricter rules hold for new names; what somebody made elsewhere stays usable."""
+    for folder in ("Books [2024]", "Who? What: a\u0301", "n" * 220, "CON", "100%2F", " padded "):
+        (vault / folder).mkdir()
+        assert str(any_files.create(paths.new_note(f"{folder}/Note.md"), b"", allow).path) == f"{folder}/Note.md"
+        with pytest.raises(PathRefused, match=r"new name|reserved"):
+            any_files.create(paths.new_note(f"{folder}/{folder}x:/Note.md"), b"", allow)
+        assert [found.name for found in (vault / folder).iterdir()] == ["Note.md"]
+
+
+def test_a_folder_that_is_made_gets_a_composed_name(any_files: VaultFiles, vault: Path) -> None:
+    """guards.md 2.3: new names are NFC."""
+    any_files.create(paths.new_note("Cafe\u0301/Note.md"), b"", allow)
+    assert texts(vault) == {"Caf\u00e9/Note.md": b""}
 
 
 def test_history_may_put_twins_and_hidden_files_exactly_as_they_were(any_files: VaultFiles, vault: Path) -> None:
