@@ -14,6 +14,7 @@ Anything that is not an AppError is a bug: it goes to the log, not to the caller
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -38,7 +39,9 @@ class NoteNotFound(NotFound):
         self.path = path
         self.nearest = tuple(nearest)
         hint = (
-            f" Did you mean {_either(self.nearest)}?" if self.nearest else " Use list_notes or search_notes to find it."
+            f" Did you mean {_either(self.nearest)}?"
+            if self.nearest
+            else " Use get_vault_tree, list_notes or search_notes to find it."
         )
         super().__init__(f"there is no {path!r} in the vault.{hint}")
 
@@ -76,8 +79,10 @@ class PathRefused(Refused):
 class TooLarge(Refused):
     code = "TOO_LARGE"
 
-    def __init__(self, what: str, size: int, limit: int, unit: str = "bytes") -> None:
-        super().__init__(f"{what} has {size} {unit}; the limit is {limit}. Use a smaller piece.")
+    def __init__(
+        self, what: str, size: int, limit: int, unit: str = "bytes", way_out: str = "Use a smaller piece."
+    ) -> None:
+        super().__init__(f"{what} has {size} {unit}; the limit is {limit}. {way_out}")
 
 
 class NotText(Refused):
@@ -123,9 +128,10 @@ class NoteExists(Conflict):
 
     def __init__(self, path: str, twin: str = "") -> None:
         """`twin` is an existing name that differs only in letter case or encoding."""
+        is_same_letters = unicodedata.normalize("NFC", path) == unicodedata.normalize("NFC", twin)
         super().__init__(
             f"{path!r} and the existing {twin!r} are one name to many devices; use that one, or choose another."
-            if twin
+            if twin and not is_same_letters
             else f"{path!r} exists already and is not overwritten; edit or append to it, or choose another name."
         )
 

@@ -99,23 +99,32 @@ def search(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic
 
 
 def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadline) -> Found:
-    excluded = frozenset(path.parts for path in query.excluded)
+    excluded = _as_excluded(query.excluded)
 
     def is_wanted(path: VaultPath) -> bool:
         deadline.check()
-        return path.parts not in excluded
+        return not excluded or _composed(path.parts) not in excluded
 
     matches: list[_Match] = []
     skipped = 0
-    if ROOT.parts not in excluded:
-        for found in scan.scan(vault.files, query.folder, max_bytes=limits.MAX_SEARCHED_BYTES, is_wanted=is_wanted):
-            if found.data is None:
-                skipped += 1
-            elif match := _match(found, found.data, query, needle):
-                matches.append(match)
+    for found in scan.scan(vault.files, query.folder, max_bytes=limits.MAX_SEARCHED_BYTES, is_wanted=is_wanted):
+        if found.data is None:
+            skipped += 1
+        elif match := _match(found, found.data, query, needle):
+            matches.append(match)
     matches.sort(key=_in_order(query.order))
     total = sum(match.hits for match in matches)
     return Found(Page(tuple(_hits(vault, query, needle, matches)), total, query.offset), len(matches), skipped)
+
+
+def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:
+    """The names to leave out, as `_composed` has them; with and without outer blanks, which may be a slip."""
+    named = [path.parts for path in given]
+    return frozenset(_composed(parts) for parts in [*named, *(tuple(part.strip() for part in one) for one in named)])
+
+
+def _composed(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part if part.isascii() else unicodedata.normalize("NFC", part) for part in parts)
 
 
 def _match(found: Scanned, data: bytes, query: Query, needle: Needle) -> _Match | None:

@@ -95,7 +95,7 @@ class VaultFiles:
 
         Raises:
             NoteNotFound, PathAmbiguous: as `locate`, before the first file.
-            PathRefused: NOT_A_FILE when `folder` is a file, OUTSIDE_VAULT when it is a link.
+            PathRefused: INVALID_PATH when `folder` is a file, OUTSIDE_VAULT when it is a link.
         """
         return listing.walk(self.root, self._open_once(folder), suffixes)
 

@@ -21,6 +21,7 @@ from service.store import faults
 VERSION_CHARS: Final = 12
 NO_VERSION: Final = "none"
 READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_TOO_LARGE: Final = "It is out of reach here until its owner splits it."
 _MAX_TRIES: Final = 20
 _PAUSE_S: Final = 0.005  # grows with each try: about a second in all, longer than an editor takes to save
 
@@ -125,10 +126,10 @@ def _read_still(descriptor: int, path: VaultPath, max_bytes: int) -> FileContent
     if not stat.S_ISREG(before.st_mode):
         raise PathRefused("NOT_A_FILE", f"{str(path)!r} is not a regular file.")
     if before.st_size > max_bytes:
-        raise TooLarge(repr(str(path)), before.st_size, max_bytes)
+        raise TooLarge(repr(str(path)), before.st_size, max_bytes, way_out=_TOO_LARGE)
     data = read_descriptor(descriptor, max_bytes + 1)
     if len(data) > max_bytes:
-        raise TooLarge(repr(str(path)), len(data), max_bytes)
+        raise TooLarge(repr(str(path)), len(data), max_bytes, way_out=_TOO_LARGE)
     if _identity(before) != _identity(os.fstat(descriptor)) or len(data) != before.st_size:
         return None
     return FileContent(path, data, stat.S_IMODE(before.st_mode), before.st_mtime_ns)

@@ -87,7 +87,7 @@ class Root:
 
         Raises:
             NoteNotFound: when it does not exist.
-            PathRefused: OUTSIDE_VAULT when a symbolic link stands in the way, NOT_A_FILE when a part is no folder.
+            PathRefused: OUTSIDE_VAULT when a symbolic link stands in the way, INVALID_PATH when a part is no folder.
         """
         descriptor = self.open_folder(path)
         try:
@@ -173,7 +173,7 @@ def _in_our_words(error: OSError, path: VaultPath) -> AppError | OSError:
             "OUTSIDE_VAULT", "that path goes through a symbolic link, which is not followed; use the real path."
         )
     if error.errno == errno.ENOTDIR:
-        return PathRefused("NOT_A_FILE", f"a part of {str(path)!r} is no folder.")
+        return PathRefused("INVALID_PATH", f"{str(path)!r} is a file, not a folder; name a folder.")
     if error.errno == errno.ENOENT:
         return NoteNotFound(str(path))
     return faults.in_our_words(error, str(path), None) or error

@@ -24,7 +24,7 @@ def search_notes(
     *,
     limit: Annotated[int, Field(ge=1, le=50)] = 20,
     offset: Offset = 0,
-    path_prefix: FolderPath = "",
+    path_prefix: Annotated[FolderPath, Field(description="A folder, vault-relative; empty for the whole vault.")] = "",
     exclude_paths: Annotated[
         list[str] | None, Field(max_length=50, description="Folders or notes to leave out.")
     ] = None,
@@ -40,7 +40,7 @@ def search_notes(
     question = Query(
         query,
         folder=paths.folder(path_prefix),
-        excluded=tuple(paths.folder(path) for path in exclude_paths or ()),
+        excluded=tuple(paths.parse(path.removesuffix("/")) for path in exclude_paths or ()),
         order=Order(sort_by),
         part=Part(part),
         is_case_sensitive=case_sensitive,

@@ -32,6 +32,11 @@ _TOKEN: Final = re.compile(r"\[(?P<literal>[^\[\]]*)\]|(?P<token>[A-Za-z]+)|(?P<
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NUMBERS: Final = re.compile(r"(?:YYYY(?!Y)|MM(?!M)|DD(?![Do]))+")
 
+_ANOTHER_WAY: Final = (
+    "Find the day's note with list_notes and use append_to_note, or create_note if there is none; "
+    "or ask the owner to change the settings of daily notes."
+)
+
 Json = Mapping[str, object]
 
 
@@ -74,12 +79,18 @@ def place(vault: Vault, on: date) -> Place:
     """Where the note of a day belongs by the vault's own settings.
 
     Raises:
-        Misconfigured: the format holds something else than YYYY, MM, DD and `[literal]`.
-        PathRefused: the settings lead to where no note may be.
+        Misconfigured: the format holds something else than YYYY, MM, DD and `[literal]`, or the settings lead to where
+            no note may be.
     """
     settings = _settings(vault)
     folder, name = _text(settings, "folder").strip("/"), _named(_text(settings, "format") or DEFAULT_FORMAT, on)
-    return Place(paths.new_note(f"{folder}/{name}.md" if folder else f"{name}.md"), _text(settings, "template"))
+    raw = f"{folder}/{name}.md" if folder else f"{name}.md"
+    try:
+        return Place(paths.new_note(raw), _text(settings, "template"))
+    except PathRefused as error:
+        raise Misconfigured(
+            f"the vault's own settings put this day's note where none can be ({error.code}: {error}) {_ANOTHER_WAY}"
+        ) from error
 
 
 def append(vault: Vault, actor: Actor, words: str, on: date) -> Appended:
@@ -89,7 +100,7 @@ def append(vault: Vault, actor: Actor, words: str, on: date) -> Appended:
 
     Raises:
         BadArgument: there are no words.
-        Misconfigured, PathRefused: as `place`.
+        Misconfigured: as `place`.
         NotText, TooLarge: nothing was changed.
     """
     text.check_size(words, "the text")
@@ -145,7 +156,7 @@ def _named(format_: str, on: date) -> str:
     if end != len(format_):
         raise Misconfigured(
             f"this vault names its daily notes by the format {format_!r}, of which only YYYY, MM, DD and [text] are "
-            "understood here. Find the day's note with list_notes and use append_to_note, or create_note if there is none."
+            f"understood here. {_ANOTHER_WAY}"
         )
     return named
 

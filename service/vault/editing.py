@@ -6,9 +6,11 @@ written is the note's own bytes, save for the smallest changed span, whose new l
 
 from __future__ import annotations
 
+import io
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from service.errors import MatchAmbiguous, NoMatch, TooLarge
@@ -18,6 +20,9 @@ from service.vault.text import CRLF, LF, NoteText
 
 MAX_LINES_NAMED: Final = 10
 """Line numbers that an ambiguous match names."""
+
+MAX_PLACES_LOOKED_AT: Final = 1000
+"""Places whose lines are looked up for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,49 +52,51 @@ def apply(note: NoteText, edits: Sequence[Edit]) -> tuple[NoteText, Outcome]:
     now, replaced = note.text, 0
     for number, edit in enumerate(edits, start=1):
         who = f"edit {number} of {len(edits)}" if len(edits) > 1 else "old_string"
-        places = _places(now, edit, who, text_before=note.text)
-        now = _replaced(now, edit, places, line_end, who)
-        replaced += len(places)
+        count = _count(now, edit, who, text_before=note.text)
+        now = _replaced(now, edit, count, line_end, who)
+        replaced += count
     return note.with_text(now), Outcome(replaced, diffs.unified(note.text, now))
 
 
-def _places(now: str, edit: Edit, who: str, text_before: str) -> list[int]:
-    """Where to replace, as offsets into the LF view of `now`."""
+def _count(now: str, edit: Edit, who: str, text_before: str) -> int:
+    """How many places there are to replace: one, unless the edit is meant everywhere."""
     view, old = now.replace(CRLF, LF), edit.old.replace(CRLF, LF)
     count = view.count(old) if old else 0
     if count == 0:
         raise NoMatch(_why_not(view, old, who, was_there=old in text_before.replace(CRLF, LF)))
-    places = _find_all(view, old)
-    overlapping = view.find(old, places[0] + 1)
-    if not edit.everywhere and (count > 1 or overlapping != -1):
-        if count == 1:
-            places.append(overlapping)
-        raise MatchAmbiguous(_which_ones(view, places, who))
-    return places
+    if not edit.everywhere:
+        places = list(islice(_find_all(view, old), MAX_PLACES_LOOKED_AT))
+        overlapping = view.find(old, places[0] + 1)
+        if count > 1 or overlapping != -1:
+            raise MatchAmbiguous(_which_ones(view, places if count > 1 else [*places, overlapping], max(count, 2), who))
+    return count
 
 
-def _find_all(view: str, old: str) -> list[int]:
-    places: list[int] = []
+def _find_all(view: str, old: str) -> Iterator[int]:
+    """Where `old` stands in the LF view, from the left and not overlapping."""
     at = view.find(old)
     while at != -1:
-        places.append(at)
+        yield at
         at = view.find(old, at + len(old))
-    return places
 
 
-def _replaced(now: str, edit: Edit, places: Sequence[int], line_end: str, who: str) -> str:
+def _replaced(now: str, edit: Edit, count: int, line_end: str, who: str) -> str:
     old, new = edit.old.replace(CRLF, LF), edit.new.replace(CRLF, LF)
-    if len(now) + len(places) * (len(new) - len(old)) > limits.MAX_NOTE_BYTES:
-        size = len(now) + len(places) * (len(new) - len(old))
+    size = len(now) + count * (len(new) - len(old))
+    if size > limits.MAX_NOTE_BYTES:
         raise TooLarge(f"the note after {who}", size, limits.MAX_NOTE_BYTES, unit="characters")
+    if CRLF not in now:  # the view is the text itself; a letter may stand in millions of places
+        return now.replace(old, new)
     skip, keep = _common_ends(old, new)
     added = text.in_style(new[skip : len(new) - keep], line_end)
     raw_offset = _raw_offsets(now)
-    pieces, done = [], 0
-    for place in places:
-        pieces += [now[done : raw_offset(place + skip)], added]
+    after, done = io.StringIO(newline=""), 0
+    for place in _find_all(now.replace(CRLF, LF), old):
+        after.write(now[done : raw_offset(place + skip)])
+        after.write(added)
         done = raw_offset(place + len(old) - keep)
-    return "".join([*pieces, now[done:]])
+    after.write(now[done:])
+    return after.getvalue()
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
@@ -103,32 +110,32 @@ def _common_ends(old: str, new: str) -> tuple[int, int]:
 
 def _raw_offsets(now: str) -> Callable[[int], int]:
     """From an offset in the LF view to one in the text; offsets must be asked for in rising order."""
-    if CRLF not in now:
-        return lambda offset: offset
-    seen_view, seen_raw = 0, 0
+    seen_view, seen_raw, following = 0, 0, now.find(CRLF)
 
     def raw(offset: int) -> int:
-        nonlocal seen_view, seen_raw
-        while True:
-            at = now.find(CRLF, seen_raw)
-            if at == -1 or at - seen_raw >= offset - seen_view:
-                seen_raw, seen_view = seen_raw + offset - seen_view, offset
-                return seen_raw
-            seen_view += at - seen_raw + 1
-            seen_raw = at + len(CRLF)
+        nonlocal seen_view, seen_raw, following
+        while following != -1 and following - seen_raw < offset - seen_view:
+            seen_view += following - seen_raw + 1
+            seen_raw = following + len(CRLF)
+            following = now.find(CRLF, seen_raw)
+        seen_raw, seen_view = seen_raw + offset - seen_view, offset
+        return seen_raw
 
     return raw
 
 
-def _which_ones(view: str, places: Sequence[int], who: str) -> str:
-    lines, line, seen = [], 1, 0
-    for place in places[:MAX_LINES_NAMED]:
+def _which_ones(view: str, places: Sequence[int], count: int, who: str) -> str:
+    lines: dict[int, None] = {}
+    line, seen = 1, 0
+    for place in places:
         line += view.count(LF, seen, place)
         seen = place
-        lines.append(str(line))
-    more = " and more" if len(places) > MAX_LINES_NAMED else ""
+        lines[line] = None
+    named = ", ".join(str(one) for one in [*lines][:MAX_LINES_NAMED])
+    where = f"in line {named}" if len(lines) == 1 else f"in lines {named}"
+    more = " and more" if len(lines) > MAX_LINES_NAMED or count > len(places) else ""
     return (
-        f"{who} occurs {len(places)} times (at lines {', '.join(lines)}{more}); add text around it so that it is found "
+        f"{who} occurs {count} times ({where}{more}); add text around it so that it is found "
         "once, or set replace_all. Nothing was changed."
     )
 

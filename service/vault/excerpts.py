@@ -43,7 +43,7 @@ def excerpt(text: str, span: Span, max_chars: int) -> Excerpt:
         BadArgument: the span ends before it begins.
     """
     if span.last is not None and span.last < max(span.first, 1):
-        raise BadArgument("end_line is before start_line.")
+        raise BadArgument("end_line is before start_line; give the same line or a later one, or leave it out.")
     if span.is_whole and len(text) <= max_chars:
         count = text.count("\n") + (not text.endswith("\n") and bool(text))
         return Excerpt(text, 1, count, count)
@@ -53,7 +53,7 @@ def excerpt(text: str, span: Span, max_chars: int) -> Excerpt:
     wanted = lines[first - 1 : last]
     if not wanted:
         return Excerpt("", first, first - 1, len(lines))
-    skipped = max(span.column, 1) - 1
+    skipped = min(max(span.column, 1) - 1, len(wanted[0].removesuffix("\n")))
     wanted[0] = wanted[0][skipped:]
     if len(wanted[0]) > max_chars:
         return Excerpt(wanted[0][:max_chars], first, first, len(lines), first, skipped + max_chars + 1)

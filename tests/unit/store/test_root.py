@@ -57,8 +57,8 @@ def test_a_folder_is_opened_at_any_depth(any_root: Root, vault: Path) -> None:
     [
         ("missing", NoteNotFound, "NOT_FOUND"),
         ("missing/deeper", NoteNotFound, "NOT_FOUND"),
-        ("file.md", PathRefused, "NOT_A_FILE"),
-        ("file.md/deeper", PathRefused, "NOT_A_FILE"),
+        ("file.md", PathRefused, "INVALID_PATH"),
+        ("file.md/deeper", PathRefused, "INVALID_PATH"),
         ("absolute", PathRefused, "OUTSIDE_VAULT"),
         ("relative", PathRefused, "OUTSIDE_VAULT"),
         ("inside", PathRefused, "OUTSIDE_VAULT"),

@@ -141,3 +141,28 @@ async def test_the_tree_shows_every_folder(caller: Caller, desk: Desk) -> None:
         "total": 2,
         "next_offset": None,
     }
+
+
+async def test_what_is_left_out_is_left_out_however_its_name_is_written(caller: Caller, desk: Desk) -> None:
+    """contract.md, path and Unicode names: either encoding, one trailing slash, a slip of white space."""
+    desk.put({"Cafe\u0301/a.md": "word", "Cafe\u0301/b.md": "word", "z.md": "word"})
+    for excluded in ("Caf\u00e9", "Caf\u00e9/", " Cafe\u0301 "):
+        assert (await caller.facts("search_notes", query="word", exclude_paths=[excluded]))["total"] == 1
+    assert (await caller.facts("search_notes", query="word", exclude_paths=["Caf\u00e9/a.md"]))["total"] == 2
+
+
+@pytest.mark.parametrize("nothing", ["", "/", "."])
+async def test_leaving_out_everything_is_refused(caller: Caller, desk: Desk, nothing: str) -> None:
+    """Our decision: "no hits" would be believed."""
+    desk.put({"z.md": "word"})
+    assert (await caller.refusal("search_notes", query="word", exclude_paths=[nothing])).startswith("INVALID_PATH: ")
+
+
+async def test_a_file_that_is_named_as_a_folder_is_told(caller: Caller, desk: Desk) -> None:
+    """contract.md, errors: a sentence with a way out."""
+    desk.put({"a.md": "word"})
+    for tool, arguments in (
+        ("list_notes", {"folder": "a.md"}),
+        ("search_notes", {"query": "w", "path_prefix": "a.md"}),
+    ):
+        assert await caller.refusal(tool, **arguments) == "INVALID_PATH: 'a.md' is a file, not a folder; name a folder."

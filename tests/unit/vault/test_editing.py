@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
 
 import pytest
 
@@ -93,21 +94,38 @@ def test_text_that_occurs_more_than_once_is_refused_with_its_lines_and_a_way_out
     with pytest.raises(MatchAmbiguous) as refused:
         edited(desk, "secret x\n\nsecret x\r\nsecret x", Edit("secret x", "y"))
     assert str(refused.value) == (
-        "old_string occurs 3 times (at lines 1, 3, 4); add text around it so that it is found once, or set replace_all. "
+        "old_string occurs 3 times (in lines 1, 3, 4); add text around it so that it is found once, or set replace_all. "
         "Nothing was changed."
     )
 
 
 def test_places_that_overlap_are_ambiguous_too(desk: Desk) -> None:
     """Our decision: `aa` in `aaa` could be either."""
-    with pytest.raises(MatchAmbiguous, match="occurs 2 times"):
+    with pytest.raises(MatchAmbiguous, match=r"occurs 2 times \(in line 1\)"):
         edited(desk, "aaa", Edit("aa", "b"))
 
 
 def test_many_places_name_the_first_lines_only(desk: Desk) -> None:
     """contract.md, limits: every list is bounded."""
-    with pytest.raises(MatchAmbiguous, match=r"occurs 500 times \(at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more\)"):
+    with pytest.raises(MatchAmbiguous, match=r"occurs 500 times \(in lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more\)"):
         edited(desk, "x\n" * 500, Edit("x", "y"))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_letter_that_stands_in_millions_of_places_costs_no_memory_and_no_long_look_for_each(
+    desk: Desk, line_end: str
+) -> None:
+    """guards.md tests 61 and 64: a large note is no way to bring the service down; 1 MB here."""
+    desk.put({"n.md": "x" * 1_000_000 + line_end})
+    tracemalloc.start()
+    try:
+        with pytest.raises(MatchAmbiguous, match=r"occurs 1000000 times \(in line 1 and more\)"):
+            notes.edit(desk.vault, desk.actor, NOTE, [Edit("x", "y")])
+        assert notes.edit(desk.vault, desk.actor, NOTE, [Edit("x", "y", everywhere=True)]).replaced == 1_000_000
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
+    assert desk.bytes_of("n.md") == b"y" * 1_000_000 + line_end.encode()
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ TEXT = "one\ntwo\r\nthree\nfour"
         (Span(3, 9999), Excerpt("three\nfour", 3, 4, 4)),
         (Span(5), Excerpt("", 5, 4, 4)),
         (Span(1, 1, column=3), Excerpt("e\n", 1, 1, 4)),
+        (Span(1, 2, column=10**30), Excerpt("\ntwo\r\n", 1, 2, 4)),
     ],
 )
 def test_lines_count_from_one_and_a_span_is_clamped(span: Span, expected: Excerpt) -> None:
