@@ -211,6 +211,10 @@ class Log:
                     return found[0]
         return path
 
+    def entry(self, tree: str, path: str) -> Blob | None:
+        """The file or folder at exactly `path` in a tree."""
+        return trees.lookup(self._git.read_tree, tree, path)
+
     def spelled(self, tree: str, path: str) -> tuple[str, Blob] | None:
         """The file or folder at `path` in a tree: the exact name, else the one that is equal under NFC.
 

@@ -8,9 +8,10 @@ that the vault spells with other code points for the same letters is that file, 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from service.history.model import FILE_MODE, PROGRAM_MODE, Blob, Revision, is_note
@@ -74,11 +75,13 @@ class Wanted:
     """Files of one commit to bring back. `files` maps the name in the vault to the name and content in the commit.
 
     `scope` is where `--exact` removes what is newer: a folder's path, empty for everything, None for a single note.
+    `holds` says whether the commit has something at exactly that name.
     """
 
     commit: str
     files: Mapping[str, tuple[str, Blob]]
     scope: str | None
+    holds: Callable[[str], bool]
 
 
 def make(
@@ -94,12 +97,12 @@ def make(
     items: dict[str, Item] = {}
     newer: set[str] = set()
     for want in wanted:
-        aimed = {place.of(path) for path in want.files}
-        newer |= _newer(present, want.scope, aimed)
+        aimed = {path: place.of(path, want.holds) for path in want.files}
+        scope = want.scope and place.folder(want.scope, want.holds)
+        newer |= _newer(present, scope, set(aimed.values()))
         around = _Around(present, newer if is_exact else set())
         for path, (source, blob) in want.files.items():
-            here = place.of(path)
-            items[here] = _item(here, source, blob, want.commit, around)
+            items[aimed[path]] = _item(aimed[path], source, blob, want.commit, around)
     if is_exact and wanted:
         for path in newer:
             items[path] = Item(Kind.REMOVE, path, None, present[path], None, wanted[-1].commit)
@@ -153,15 +156,43 @@ def _settled(item: Item) -> Item:
 
 
 class _Places:
-    """Where a name of history is in the vault: as it is, or under the spelling the vault has for the same letters."""
+    """Where a name of history is in the vault: as it is, or under the spelling the vault has for the same letters.
+
+    Where the commit itself holds both spellings they are two files, and each keeps its own place.
+    """
 
     def __init__(self, present: Mapping[str, Blob]) -> None:
         self._present = present
-        self._composed: dict[str, str] | None = None
+        self._folders = {folder for path in present for folder in _above(path)}
 
-    def of(self, path: str) -> str:
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        return {_composed(name): name for name in self._present if not name.isascii()}
+
+    @cached_property
+    def _folders_spelled(self) -> dict[str, str]:
+        return {_composed(name): name for name in self._folders if not name.isascii()}
+
+    def of(self, path: str, holds: Callable[[str], bool]) -> str:
+        """The place of a file."""
         if path in self._present:
             return path
-        if self._composed is None:
-            self._composed = {unicodedata.normalize("NFC", name): name for name in self._present if not name.isascii()}
-        return self._composed.get(unicodedata.normalize("NFC", path), path)
+        found = self._spelled.get(_composed(path))
+        if found is not None and not holds(found):
+            return found
+        folder, slash, name = path.rpartition("/")
+        return self.folder(folder, holds) + slash + name
+
+    def folder(self, path: str, holds: Callable[[str], bool]) -> str:
+        """The place of a folder; one that is nowhere yet lies in the place of the folder above it."""
+        if not path or path.isascii() or path in self._folders:
+            return path
+        found = self._folders_spelled.get(_composed(path))
+        if found is not None and not holds(found):
+            return found
+        above, slash, name = path.rpartition("/")
+        return self.folder(above, holds) + slash + name
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

@@ -188,7 +188,12 @@ def _plan(history: History, asked: Asked, present: dict[str, Blob]) -> Plan:
 
 def _whole(history: History, commit: str) -> Wanted:
     tree = history.log.tree_of(commit)
-    return Wanted(commit, {path: (path, blob) for path, blob in history.log.files(tree)}, "")
+    return _wanted(history, commit, {path: (path, blob) for path, blob in history.log.files(tree)}, "")
+
+
+def _wanted(history: History, commit: str, files: dict[str, tuple[str, Blob]], scope: str | None) -> Wanted:
+    tree = history.log.tree_of(commit)
+    return Wanted(commit, files, scope, lambda name: history.log.entry(tree, name) is not None)
 
 
 def _one_wanted(history: History, path: str, asked: Asked, present: dict[str, Blob]) -> Wanted:
@@ -199,15 +204,15 @@ def _one_wanted(history: History, path: str, asked: Asked, present: dict[str, Bl
         old_name = history.log.name_then(path, commit)
         found = None if old_name is None else history.log.spelled(tree, old_name)
         if found is None and asked.is_exact and _is_there(path, present):
-            return Wanted(commit, {}, path)  # it was not there then, and exactly that is asked for
+            return _wanted(history, commit, {}, path)  # it was not there then, and exactly that is asked for
         if found is None or found[1].mode == FOLDER_MODE:
             raise no_such(path)
-        return Wanted(commit, {path: found}, None)
+        return _wanted(history, commit, {path: found}, None)
     name, entry = found
     if entry.mode == FOLDER_MODE:
         files = {inner: (inner, blob) for inner, blob in history.log.files(entry.id, name + "/")}
-        return Wanted(commit, files, name)
-    return Wanted(commit, {name: (name, entry)}, None)
+        return _wanted(history, commit, files, name)
+    return _wanted(history, commit, {name: (name, entry)}, None)
 
 
 def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:

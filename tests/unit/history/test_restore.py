@@ -403,6 +403,36 @@ def test_a_name_is_found_by_its_other_spelling_and_no_twin_is_made(line: Timelin
     line.verify()
 
 
+def test_two_spellings_that_were_two_notes_are_each_restored_in_their_own_place(line: Timeline) -> None:
+    """Linux keeps NFC and NFD as two files (guards.md 2.3); one of them must not land on the other."""
+    composed, apart = "Füße.md", unicodedata.normalize("NFD", "Füße.md")
+    both = {composed: b"composed\n", apart: b"apart\n"}
+    for how in ((), (apart,)):
+        for name, text in both.items():
+            line.put(name, text)
+        line.commit()
+        (line.vault / apart).unlink()
+        line.commit()
+        bring_back(line, *how, revision="~1")
+        assert {name: found[0] for name, found in contents(line.vault).items()} == both
+    line.verify()
+
+
+def test_a_note_comes_back_into_its_folder_as_the_vault_spells_it_now(line: Timeline) -> None:
+    """A vault that went through a Mac spells its folders otherwise; a second folder of the same letters is no help."""
+    composed, apart = "Küche/Süß", unicodedata.normalize("NFD", "Küche/Süß")
+    line.put(f"{composed}/a.md", "a\n")
+    line.put(f"{composed}/b.md", "b\n")
+    line.commit()
+    shutil.rmtree(line.vault / "Küche")
+    line.put(f"{apart}/b.md", "b\n")
+    line.put(f"{apart}/newer.md", "n\n")
+    line.commit()
+    bring_back(line, composed, revision="~1", is_exact=True)
+    assert set(contents(line.vault)) == {f"{apart}/a.md", f"{apart}/b.md"}
+    line.verify()
+
+
 def test_a_name_that_is_no_utf8_is_restored(line: Timeline) -> None:
     line.put(b"caf\xe9.md", "old\n")
     line.commit()
