@@ -2,7 +2,7 @@
 
 First the present state is committed (what is missing from it stays in the tree, so the deletion guard does not stand in the
 way); if that fails, nothing is restored. Then each file is written through the store, under the writer lock, only over the
-very bytes that history has just saved; then one commit names what came from where.
+very bytes that this commit holds; then one commit names what came from where.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def apply(
         history.commit(BEFORE, deletions=Deletions.KEEP, may_use_child=False)
         before = history.git.head().commit
         chosen = _plan(history, fixed, history.present())
-        done, failed = _carry_out(history, chosen, actor, on_done)
+        done, failed = _carry_out(history, chosen, before, actor, on_done)
         commit = _publish(history, done, None)
         _lift_hold(history)
         return Restored(tuple(done), tuple(failed), before, commit)
@@ -136,13 +136,14 @@ def note(
     history.commit(BEFORE, deletions=Deletions.KEEP)  # may be large, and then needs the lock for its child
     with history.locks.history.writing():
         history.commit(BEFORE, deletions=Deletions.KEEP, may_use_child=False)
+        before = history.git.head().commit
         item = _the_note(history, asked)
         _expect(history, item, expected_hash)
         if item.kind is Kind.SKIP:
             raise BadArgument(f"{shown(item.path)} cannot be restored: {item.why}.")
         done: list[Item] = []
         if item.kind is not Kind.SAME:
-            _one(history, item, actor)
+            _one(history, item, before, actor)
             done.append(item)
         commit = _publish(history, done, actor.label)
     data = history.log.blob(item.new.id) if item.new else b""
@@ -233,13 +234,13 @@ def _is_there(path: str, present: dict[str, Blob]) -> bool:
 
 
 def _carry_out(
-    history: History, chosen: Plan, actor: Actor, on_done: Callable[[Item], None]
+    history: History, chosen: Plan, before: str | None, actor: Actor, on_done: Callable[[Item], None]
 ) -> tuple[list[Item], list[Failed]]:
     done: list[Item] = []
     failed = [Failed(item.path, item.why) for item in chosen.of(Kind.SKIP)]
     for item in _in_order(chosen):
         try:
-            _one(history, item, actor)
+            _one(history, item, before, actor)
         except AppError as error:
             failed.append(Failed(item.path, str(error)))
         else:
@@ -261,25 +262,29 @@ def _is_in_the_way(path: str, made: Iterable[str]) -> bool:
     return any(new.startswith(path + "/") or path.startswith(new + "/") for new in made)
 
 
-def _one(history: History, item: Item, actor: Actor) -> None:
-    """Write or remove one file, if the vault still holds what history has saved of it."""
+def _one(history: History, item: Item, before: str | None, actor: Actor) -> None:
+    """Write or remove one file, if the vault still holds what the commit `before` has saved of it."""
     where = paths.tracked(item.path)
     data = history.log.blob(item.new.id) if item.new is not None else b""
     with history.locks.writer.writing():
         if item.new is None:
-            history.files.remove(_saved(history, where, item), actor.permit)
+            history.files.remove(_saved(history, where, item, before), actor.permit)
             _drop_empty_folders(history, where.parent)
         elif item.old is None:
             history.files.put(where, data, 0o755 if item.new.mode == PROGRAM_MODE else 0o644, actor.permit)
         else:
-            found = _saved(history, where, item)
+            found = _saved(history, where, item, before)
             history.files.put(where, data, _mode(found, item.new), actor.permit, found)
 
 
-def _saved(history: History, where: VaultPath, item: Item) -> FileContent:
+def _saved(history: History, where: VaultPath, item: Item, before: str | None) -> FileContent:
+    """The file, if it holds what `before` does. What the plan saw is no measure: it may have been typed since that commit."""
     found = history.files.read_tracked(where, history.setup.max_file_bytes)
-    if item.old is None or id_of(BLOB, found.data) != item.old.id:
-        raise NoteChanged(str(where), item.old.id[:12] if item.old else "none", found.version)
+    saved = history.log.entry(history.log.tree_of(before), item.path) if before is not None else None
+    if saved is None or id_of(BLOB, found.data) != saved.id:
+        raise NoteChanged(
+            str(where), "none" if saved is None else version_of(history.log.blob(saved.id)), found.version
+        )
     return found
 
 

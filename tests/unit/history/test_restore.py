@@ -328,6 +328,37 @@ def test_what_changed_between_saving_and_writing_is_not_overwritten(
     line.verify()
 
 
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_what_was_typed_after_the_commit_of_the_present_is_not_overwritten(
+    line: Timeline, monkeypatch: pytest.MonkeyPatch, is_exact: bool
+) -> None:
+    """Found by appending to many notes during `restore --all`: what came between the commit and the plan was lost."""
+    line.put("a.md", "old\n")
+    (first,) = line.commit().commits
+    line.put("a.md", "new\n")
+    line.put("newer.md", "new\n")
+    line.commit()
+    real, moments = line.history.present, list[str]()
+
+    def late_edit() -> object:
+        moments.append(f"typed at moment {len(moments)}\n")
+        for name in ("a.md", "newer.md"):
+            line.put(name, moments[-1])
+        return real()
+
+    monkeypatch.setattr(line.history, "present", late_edit)
+    done = bring_back(line, revision=first, is_exact=is_exact)
+    assert [failed.path for failed in done.failed] == ["a.md", "newer.md"][: 1 + is_exact]
+    assert "read it again and retry" in done.failed[0].why
+    with pytest.raises(NoteChanged):
+        restore.note(line.history, OWNER, paths.note("a.md"), revision=first)
+    for name in ("a.md", "newer.md"):
+        assert (line.vault / name).read_text() == moments[-1]
+    monkeypatch.undo()
+    line.commit()
+    line.verify()
+
+
 def test_a_failed_commit_of_the_present_stops_the_restore(line: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
     line.put("n.md", "old\n")
     line.commit()
