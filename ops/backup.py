@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ops.opened import Opened
 
 LOCK_TIMEOUT_S = 60.0
+LINKS_SHOWN = 5
 
 
 @click.command()
@@ -57,6 +58,11 @@ def _check_target(file: Path, parts: Opened) -> None:
     for name, tree in (("vault", parts.settings.vault), ("state", parts.settings.state)):
         if folder.resolve().is_relative_to(tree.resolve()):
             raise BadArgument(f"a backup inside the {name} would hold itself; write it somewhere else.")
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        raise BadArgument(
+            f"nothing can be written to {str(folder)!r}, a read-only file system; write it somewhere else, "
+            "or from a container to your own side: podman exec strongroom strongroom backup - > notes.tar"
+        )
     if os.path.lexists(file):
         raise Conflict(f"{str(file)!r} exists already and is not overwritten; choose another name.")
 
@@ -138,9 +144,12 @@ def _tell(file: Path, result: Result, *, as_json: bool) -> None:
         return
     for name in result.unsteady:
         output.say(f"strongroom: changed each time it was read; the backup has the last reading: {name}")
-    links = f" {len(result.links)} links and special files were left out." if result.links else ""
+    if result.links:
+        shown, more = result.links[:LINKS_SHOWN], len(result.links) - LINKS_SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        output.say(f"strongroom: left out, being links or special files: {', '.join(shown)}{rest}")
     checked = "not read back: check it with restore-backup --check." if to_stdout else "read back and sound."
     output.say(
-        f"{'The archive' if to_stdout else file}: {result.files} files, {result.size_bytes:,} bytes, {checked}{links}\n"
+        f"{'The archive' if to_stdout else file}: {result.files} files, {result.size_bytes:,} bytes, {checked}\n"
         "It holds every note and the keys to check tokens with: keep it as safe as the vault itself."
     )

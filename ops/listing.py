@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ops.stdio import SOCKET_NAME
 from service.store import db, staging
 
 DATABASE: Final = f"state/{db.FILE_NAME}"
 LOCK_ENDINGS: Final = (".lock", ".lock.next")
 _NOT_TAKEN: Final = frozenset(f"{DATABASE}{ending}" for ending in ("", "-wal", "-shm", "-journal")) | {
-    "state/history.seen"
+    "state/history.seen",
+    f"state/{SOCKET_NAME}",
 }
 _WORTHLESS: Final = (f"{staging.PREFIX}part-", f"{staging.PREFIX}probe-")
 
@@ -71,7 +73,7 @@ def walk(name: str, root: Path | str, unreadable: set[str], dir_fd: int | None =
 
 
 def _is_skipped(name: str, base: str, status: os.stat_result) -> bool:
-    """Locks, the database (taken otherwise), what can be made again, and our own files that hold nothing of their own.
+    """Locks, the owner's door, the database (taken otherwise), what can be made again, and our own files that hold nothing of their own.
 
     A version that waits for its exchange is taken along: after a kill it may be the only copy of somebody's words, and the
     sweep at start settles it on the new machine as it would have on the old one.

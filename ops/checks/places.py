@@ -186,7 +186,8 @@ def settings_fit(patient: Patient) -> Finding:
     """The settings can be read (or doctor would not be here) and hold no trap."""
     settings = patient.settings
     traps = []
-    if settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.origin_secrets:
+    is_open = settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.origin_secrets
+    if is_open and (settings.public_url or settings.allowed_hosts):
         traps.append(
             "it listens beyond this machine without STRONGROOM_ORIGIN_SECRET: publish the port on 127.0.0.1 only, or set the secret"
         )
@@ -196,4 +197,5 @@ def settings_fit(patient: Patient) -> Finding:
         traps.append("STRONGROOM_COMMIT_EVERY is 0: only what tools write is committed by itself")
     if traps:
         return warn("; ".join(traps), "it works, but perhaps not as you think", "see docs/reference/settings.md")
-    return ok("read, and without a trap" + (" (read-only)" if settings.is_read_only else ""))
+    kind = " (read-only)" if settings.is_read_only else ""
+    return ok(f"read, and without a trap{kind}" + ("; keep the port published on 127.0.0.1 only" if is_open else ""))

@@ -230,3 +230,11 @@ def _copy_as_tar_would(source: Path, target: Path) -> None:
 
 def _read(appliance: Appliance, token: str, path: str) -> str:
     return text_of(appliance.call(token, "read_note", path=path))
+
+
+def test_a_backup_into_the_read_only_image_is_refused_with_the_way_out(start: Start) -> None:
+    """`backup notes.tar` is what a person types first; it was called a bug."""
+    appliance = start().wait_until_healthy()
+    done = appliance.exec("strongroom", "backup", "notes.tar")
+    assert done.code == 4
+    assert "strongroom backup - > notes.tar" in done.err

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -151,6 +152,22 @@ def test_links_and_special_files_are_left_out_and_told(
     assert told["links_left_out"] == ["vault/folder link", "vault/link.md", "vault/pipe"]
     assert restore(tmp_path / "b.tar", tmp_path) == exits.OK
     assert not any(os.path.lexists(tmp_path / "v2" / name) for name in ("link.md", "folder link", "pipe"))
+
+
+def test_what_is_left_out_is_named_and_the_owners_door_is_no_special_file(
+    house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """docs/how-to/back-up.md: they are named at the end. A running server's socket is made again, and nothing to tell."""
+    furnish(house)
+    for number in range(7):
+        (house.vault / f"link {number}").symlink_to("/etc/passwd")
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(house.state / "strongroom.sock"))
+        assert main(["backup", str(tmp_path / "b.tar")]) == exits.OK
+    told = capsys.readouterr().err
+    assert "left out, being links or special files: vault/link 0, vault/link 1," in told
+    assert "vault/link 4 and 2 more" in told
+    assert "sock" not in told
 
 
 def test_a_history_in_a_folder_of_its_own_is_part_of_the_backup(

@@ -303,7 +303,8 @@ def test_a_damaged_database_is_a_fail(furnished: House) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"host": "0.0.0.0"}, "without STRONGROOM_ORIGIN_SECRET"),
+        ({"host": "0.0.0.0", "public_url": "https://notes.example.org"}, "without STRONGROOM_ORIGIN_SECRET"),
+        ({"host": "0.0.0.0", "allowed_hosts": ("notes.lan",)}, "without STRONGROOM_ORIGIN_SECRET"),
         ({"public_url": "http://notes.example.org"}, "is not https"),
         ({"commit_every_s": 0.0}, "STRONGROOM_COMMIT_EVERY is 0"),
     ],
@@ -311,6 +312,13 @@ def test_a_damaged_database_is_a_fail(furnished: House) -> None:
 def test_settings_that_hold_a_trap_are_a_warning(changes: dict[str, object], words: str, furnished: House) -> None:
     assert places.settings_fit(patient(furnished)).verdict is Verdict.OK
     warns(places.settings_fit(patient(furnished, NOW, **changes)), words)
+
+
+def test_the_image_as_ops_up_starts_it_is_well_and_says_what_that_rests_on(furnished: House) -> None:
+    """A warning that everybody gets teaches people to pass over warnings."""
+    found = places.settings_fit(patient(furnished, NOW, host="0.0.0.0"))
+    assert found.verdict is Verdict.OK
+    assert "published on 127.0.0.1 only" in found.found
 
 
 # -- history and scheduler --------------------------------------------------------------------------------------------
