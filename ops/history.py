@@ -38,9 +38,11 @@ def command(path: str | None, *, limit: int, offset: int, since: str | None, unt
         versions = None if path is None or begin or end else _versions(history, path, limit, offset)
         if versions is not None:
             _show_versions(history, versions, as_json)
-            return
-        page = history.log.changes(begin, end, path or "", limit, offset)
-        _show_changes(history, page, path, as_json)
+        else:
+            page = history.log.changes(begin, end, path or "", limit, offset)
+            _show_changes(history, page, path, as_json)
+        if gap := history.log.gap():
+            output.say(gap)
 
 
 def _versions(history: History, path: str, limit: int, offset: int) -> Page[Version] | None:

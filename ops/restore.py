@@ -92,7 +92,8 @@ def _show_plan(history: History, plan: Plan, *, is_dry: bool) -> None:
     if len(listed) > _MAX_LISTED:
         output.say(f"... and {len(listed) - _MAX_LISTED:,} more files; --json lists them.")
     for item in plan.of(Kind.CHANGE)[:_MAX_DIFFS]:
-        diffs.show(item.path, _present(history, item), history.log.blob(item.new.id) if item.new else None)
+        if (then := _then(history, item)) is not None:
+            diffs.show(item.path, _present(history, item), then)
     if same and not plan.work:
         output.say(f"nothing to restore: {timeline.counted(len(same), 'file')} as they were then.")
     if plan.left:
@@ -100,7 +101,7 @@ def _show_plan(history: History, plan: Plan, *, is_dry: bool) -> None:
 
 
 def _line(history: History, item: Item) -> str:
-    sizes = f"{_bytes(_present_size(history, item))} -> {_bytes(_size(history, item) if item.new else None)}"
+    sizes = f"{_bytes(_present_size(history, item))} -> {_then_told(history, item)}"
     source = f"  (from {item.source})" if item.source not in (None, item.path) else ""
     why = f"  {item.why}" if item.why else ""
     return f"{item.kind.value} {item.path}  {sizes}{source}{why}"
@@ -144,10 +145,30 @@ def _present_size(history: History, item: Item) -> int | None:
     return None if data is None else len(data)
 
 
-def _size(history: History, item: Item) -> int:
+def _then(history: History, item: Item) -> bytes | None:
+    """What the file held then; None when it held nothing, or when that is damaged: doing it will say so, for this one file."""
+    from service.errors import HistoryHeld
     from service.history.plan import LINK_SKIPPED
 
-    return 0 if item.new is None or item.why == LINK_SKIPPED else len(history.log.blob(item.new.id))
+    if item.new is None or item.why == LINK_SKIPPED:
+        return None
+    try:
+        return history.log.blob(item.new.id)
+    except HistoryHeld:
+        return None
+
+
+def _then_told(history: History, item: Item) -> str:
+    from service.history.plan import LINK_SKIPPED
+
+    then = _then(history, item)
+    if then is None and item.new is not None and item.why != LINK_SKIPPED:
+        return "damaged in the history"
+    return _bytes(None if item.new is None else len(then or b""))
+
+
+def _size(history: History, item: Item) -> int:
+    return len(_then(history, item) or b"")
 
 
 def _bytes(size: int | None) -> str:

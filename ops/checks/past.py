@@ -38,6 +38,9 @@ def history(patient: Patient) -> Finding:
                 "the history is damaged; the notes themselves are not",
                 "bring the history back from a backup, or move it away and start a new one with: strongroom commit",
             )
+        if gap := past.log.gap():
+            sentence, _, way_out = gap.partition("; ")
+            return fail(sentence, "states from before then cannot be brought back", way_out.rstrip("."))
         if newest - patient.clock.now() > timedelta(minutes=5):
             return fail(
                 f"the newest commit is of {newest:%Y-%m-%d %H:%M} UTC, which is yet to come",

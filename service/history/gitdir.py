@@ -163,6 +163,10 @@ class GitDir:
             raise self.locked(error.path) from error
         self._log(head, commit, who, note)
 
+    def is_shallow(self) -> bool:
+        """Whether the owner's repository was cloned without its older commits, on purpose."""
+        return (self.path / "shallow").exists()
+
     def index_lock(self) -> GitLock:
         """The lock of the owner's index."""
         return GitLock(self.path, self.path / "index")

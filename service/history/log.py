@@ -47,24 +47,36 @@ class Log:
         self._git = git
         self._guard = threading.Lock()
         self._chain: list[Link] = []
+        self._lost: str | None = None
 
     def chain(self) -> list[Link]:
         """The branch's commits along first parents, newest first."""
         head = self._git.head().commit
         with self._guard:
             fresh: list[Link] = []
+            lost: str | None = None
             known = {link.id: place for place, link in enumerate(self._chain[:1])}
             while head is not None and head not in known:
                 try:
                     text = self._git.commit_text(head)
                 except ObjectMissing as error:
                     if fresh or self._chain:
-                        break  # a shallow clone, or a hole far back: history begins here
+                        lost = head  # a shallow clone, or a hole far back: history begins here
+                        break
                     raise HistoryHeld("the history is damaged: its newest commit cannot be read.") from error
                 fresh.append(Link(head, text.tree, text.time))
                 head = text.parents[0] if text.parents else None
-            self._chain = fresh + (self._chain if head is not None and head in known else [])
+            is_joined = head is not None and head in known
+            self._chain = fresh + (self._chain if is_joined else [])
+            self._lost = self._lost if is_joined else lost
             return self._chain
+
+    def gap(self) -> str:
+        """When commits further back cannot be read any more: a sentence that says so. Empty for a whole history."""
+        self.chain()
+        if self._lost is None or self._git.is_shallow():
+            return ""
+        return f"Older commits cannot be read (object {self._lost[:12]} is damaged or missing); restore the history from a backup."
 
     def revision(self, commit: str) -> Revision:
         """A commit's time, author, subject and trailers.
@@ -91,7 +103,8 @@ class Log:
         if base.casefold() in ("", "head", "@", "main", "latest"):
             place = 0
         elif _HEX.fullmatch(base):
-            place = _only([n for n, link in enumerate(chain) if link.id.startswith(base.casefold())], asked)
+            found = [place for place, link in enumerate(chain) if link.id.startswith(base.casefold())]
+            place = _only(found, asked, self.gap())
         else:
             raise RevisionNotFound(
                 f"revision {asked!r}", "Give an id that the history lists, or ~1 for the one before."
@@ -99,7 +112,7 @@ class Log:
         for step in re.findall(r"~\d*|\^", match["back"] if match else ""):
             place += int(step[1:] or 1) if step.startswith("~") else 1
         if not 0 <= place < len(chain):
-            raise RevisionNotFound(f"revision {asked!r}", f"It holds {len(chain)} commits.")
+            raise RevisionNotFound(f"revision {asked!r}", self.gap() or f"It holds {len(chain)} commits.")
         return chain[place].id
 
     def as_of(self, moment: datetime) -> str:
@@ -113,7 +126,7 @@ class Log:
             if link.time <= moment:
                 return link.id
         begins = f"It begins {chain[-1].time:%Y-%m-%d %H:%M} UTC." if chain else "Nothing has been committed yet."
-        raise RevisionNotFound(f"state as old as {moment:%Y-%m-%d %H:%M} UTC", begins)
+        raise RevisionNotFound(f"state as old as {moment:%Y-%m-%d %H:%M} UTC", self.gap() or begins)
 
     def tree_of(self, commit: str) -> str:
         """A commit's tree.
@@ -281,9 +294,16 @@ class Log:
         )
 
     def _filled(self, told: Told) -> Version:
-        size = None if told.blob is None else len(self.blob(told.blob.id))
         blob = None if told.blob is None else told.blob.id
-        return Version(self.revision(told.link.id), told.action, told.path, told.old_path, blob, size)
+        return Version(self.revision(told.link.id), told.action, told.path, told.old_path, blob, self._size(blob))
+
+    def _size(self, blob: str | None) -> int | None:
+        if blob is None:
+            return None
+        try:
+            return len(self.blob(blob))
+        except HistoryHeld:  # one damaged version; the others are worth listing
+            return None
 
 
 def no_such(path: str) -> RevisionNotFound:
@@ -291,8 +311,8 @@ def no_such(path: str) -> RevisionNotFound:
     return RevisionNotFound(f"{shown(path)!r} there", "Look for its name in the list of changes.")
 
 
-def _only(places: Sequence[int], asked: str) -> int:
+def _only(places: Sequence[int], asked: str, gap: str) -> int:
     if len(places) != 1:
-        why = "More than one begins so; give more digits." if places else "Give an id that the history lists."
+        why = "More than one begins so; give more digits." if places else gap or "Give an id that the history lists."
         raise RevisionNotFound(f"revision {asked!r}", why)
     return places[0]

@@ -183,7 +183,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of one note. `path` is its name after that commit; `size_bytes` is None once it is removed."""
+    """One version of one note. `path` is its name after that commit; `size_bytes` is None once it is removed, or unreadable."""
 
     revision: Revision
     action: Action

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import secrets
+import struct
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from typing import Final
 
 from dulwich.errors import ApplyDeltaError, ChecksumMismatch, FileFormatException, WrongObjectException
 from dulwich.object_store import DiskObjectStore
-from dulwich.objects import ObjectID
+from dulwich.objects import ObjectID, RawObjectID
 
 from service.errors import HistoryHeld, NoSpace
 
@@ -33,7 +34,13 @@ _LEFTOVER_AGE_S: Final = 600  # an unfinished temporary file older than this bel
 _COMPRESSION: Final = 1
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY: Final = "tmp_obj_"
-_DAMAGE: Final = (ApplyDeltaError, ChecksumMismatch, FileFormatException, WrongObjectException, zlib.error)
+_DAMAGE: Final = (
+    ApplyDeltaError, ChecksumMismatch, FileFormatException, WrongObjectException, zlib.error, struct.error,
+    AssertionError, EOFError, IndexError, KeyError, OSError, ValueError,
+)  # fmt: skip
+"""What dulwich raises on a pack or an index that a disk or a sync tool has damaged."""
+_FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EIO)
+"""What says that an object may well be there: not to be taken for a missing one."""
 
 
 def id_of(kind: bytes, data: bytes) -> str:
@@ -63,13 +70,16 @@ class Objects:
         self._store.close()
 
     def read(self, object_id: str, kind: bytes) -> bytes:
-        """An object's content.
+        """An object's content, which is what its id says.
 
         Raises:
             ObjectMissing: not there, damaged, or of another kind.
         """
-        found = self._read_loose(object_id) or self._read_packed(object_id)
-        if found is None or found[0] != kind:
+        found = self._read_loose(object_id)
+        if found is None:  # dulwich would give the beginning of a torn one as if it were whole
+            is_torn = os.path.lexists(self._loose_path(object_id))
+            found = self._read_past_damage(object_id) if is_torn else self._read_packed(object_id)
+        if found is None or found[0] != kind or id_of(kind, found[1]) != object_id:
             raise ObjectMissing(object_id)
         return found[1]
 
@@ -77,8 +87,8 @@ class Objects:
         """Whether the object need not be written: an empty or torn leftover of a crash must be."""
         try:
             os.stat(self._loose_path(object_id))
-        except FileNotFoundError:
-            return self._store.contains_packed(_git_id(object_id)) or self._in_alternates(object_id)
+        except (FileNotFoundError, NotADirectoryError):
+            return self._is_packed(object_id)
         return self.is_sound(object_id, kind)
 
     def drop_torn(self, object_id: str) -> None:
@@ -90,14 +100,16 @@ class Objects:
     def is_sound(self, object_id: str, kind: bytes) -> bool:
         """Whether the object can be read and is what its id says."""
         try:
-            return id_of(kind, self.read(object_id, kind)) == object_id
+            self.read(object_id, kind)
         except ObjectMissing:
             return False
+        return True
 
     def with_prefix(self, prefix: str) -> Iterator[str]:
         """Ids that begin with `prefix` (at least 4 hex digits)."""
-        for found in self._store.iter_prefix(prefix.encode("ascii")):
-            yield found.decode("ascii")
+        with suppress(*_DAMAGE):
+            for found in self._store.iter_prefix(prefix.encode("ascii")):
+                yield found.decode("ascii")
 
     def write_loose(self, kind: bytes, data: bytes, *, is_synced: bool = True) -> str:
         """Store one object unless it is there; returns its id. The folder's own sync is the caller's (`sync`).
@@ -182,7 +194,8 @@ class Objects:
         try:
             with open(self._loose_path(object_id), "rb") as file:
                 packed = file.read()
-        except FileNotFoundError:
+        except OSError as error:
+            _refuse_forbidden(error)
             return None
         try:
             unpacker = zlib.decompressobj()
@@ -196,17 +209,32 @@ class Objects:
         return kind, data
 
     def _read_packed(self, object_id: str) -> tuple[bytes, bytes] | None:
-        """From a pack or an alternate; dulwich would take a torn loose object for good, so it is not asked for one."""
         try:
-            if not (self._store.contains_packed(_git_id(object_id)) or self._in_alternates(object_id)):
-                return None
             number, data = self._store.get_raw(_git_id(object_id))
-        except (*_DAMAGE, KeyError, OSError, ValueError, AssertionError):
+        except KeyError:
             return None
+        except _DAMAGE as error:
+            _refuse_forbidden(error)
+            return self._read_past_damage(object_id)
         return _KINDS.get(number, b"?"), data
 
-    def _in_alternates(self, object_id: str) -> bool:
-        return any(_git_id(object_id) in other for other in self._store.alternates)
+    def _is_packed(self, object_id: str) -> bool:
+        sha = _git_id(object_id)
+        try:
+            return self._store.contains_packed(sha) or any(sha in other for other in self._store.alternates)
+        except _DAMAGE as error:
+            _refuse_forbidden(error)
+            return self._read_past_damage(object_id) is not None
+
+    def _read_past_damage(self, object_id: str) -> tuple[bytes, bytes] | None:
+        """Ask each pack by itself, so that a damaged one does not hide what the others hold."""
+        with suppress(*_DAMAGE):
+            sha = RawObjectID(bytes.fromhex(object_id))
+            for pack in self._store.packs:
+                with suppress(*_DAMAGE):
+                    number, data = pack.get_raw(sha)
+                    return _KINDS.get(number, b"?"), data
+        return None
 
 
 def sync_folder(path: Path) -> None:
@@ -233,6 +261,11 @@ def told(error: OSError) -> NoSpace | HistoryHeld:
     return HistoryHeld(
         f"the history cannot be used ({error.strerror}); check the owner and mode of the state folder and that its disk is writable."
     )
+
+
+def _refuse_forbidden(error: Exception) -> None:
+    if isinstance(error, OSError) and error.errno in _FORBIDDEN:
+        raise told(error) from error
 
 
 def _git_id(object_id: str) -> ObjectID:

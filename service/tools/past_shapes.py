@@ -132,7 +132,8 @@ def _file(change: FileChange) -> FileChanged | None:
 
 def _version(version: Version, zone: ZoneInfo, read: Callable[[str], bytes]) -> VersionListed:
     moved_away = not _is_visible(version.path)
-    data = None if version.blob is None or moved_away else read(version.blob)
+    is_unreadable = version.size_bytes is None  # removed, or damaged in the history
+    data = None if version.blob is None or is_unreadable or moved_away else read(version.blob)
     return VersionListed(
         revision=_short(version.revision),
         time=_local(version.revision.time, zone),

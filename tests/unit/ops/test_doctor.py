@@ -337,6 +337,19 @@ def test_history(furnished: House) -> None:
     fails(past.history(patient(furnished)), "2 of the 2 files of the newest commit cannot be read")
 
 
+def test_a_history_that_breaks_off_is_a_fail(furnished: House) -> None:
+    """A commit in the middle that is gone must not look like a young history."""
+    for number in range(3):
+        (furnished.vault / "n.md").write_text(f"{number}\n", encoding="utf-8")
+        committed(furnished)
+    with opening.opened(Setup.of(settings_.load(furnished.environ)), HeldClock(NOW, ZoneInfo("UTC"))) as history:
+        oldest = history.log.chain()[-1].id
+    (furnished.state / "history.git/objects" / oldest[:2] / oldest[2:]).unlink()
+    found = past.history(patient(furnished))
+    fails(found, "Older commits cannot be read")
+    assert found.todo == "restore the history from a backup"
+
+
 def is_blob(path: Path) -> bool:
     import zlib
 

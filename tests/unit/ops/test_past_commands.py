@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -236,3 +237,34 @@ def test_differences_are_bounded_and_bytes_that_are_no_text_are_told_by_size() -
     assert [line for line in diffs.lines("n.md", b"a\r\nb", b"a\nb\n") if line[:1] in "+-"][2:] == [
         "-a\\r", "-b  (no line end)", "+a", "+b",
     ]  # fmt: skip
+
+
+def test_one_damaged_note_is_named_and_the_others_come_back(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    lay_out(house.vault, {"a.md": "a then\n", "b.md": "b then\n"})
+    typed("commit")
+    damaged = stored(house, "HEAD:a.md")
+    lay_out(house.vault, {"a.md": "a now\n", "b.md": "b now\n"})
+    typed("commit")
+    damaged.chmod(0o644)
+    damaged.write_bytes(damaged.read_bytes()[:12])
+    assert main(["restore", "--all", "--revision", "~1", "--yes"]) == exits.CONFLICT
+    done = capsys.readouterr()
+    assert "M a.md  6 bytes -> damaged in the history" in done.out
+    assert "not restored: a.md: the history is damaged" in done.err
+    assert texts(house) == {"a.md": b"a now\n", "b.md": b"b then\n"}
+    assert [version["size"] for version in said("history", "a.md")["versions"]] == [6, None]
+
+
+def test_a_history_that_breaks_off_is_said(house: House, three: list[str]) -> None:
+    stored(house, three[0]).unlink()
+    for words in ((), ("n.md",)):
+        done = typed("history", *words)
+        assert done.exit_code == 0
+        assert "Older commits cannot be read" in done.stderr
+
+
+def stored(house: House, name: str) -> Path:
+    """The file of a loose object."""
+    git_dir = house.state / "history.git"
+    object_id = run_git(["--git-dir", str(git_dir), "rev-parse", name]).decode().strip()
+    return git_dir / "objects" / object_id[:2] / object_id[2:]
