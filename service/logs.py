@@ -30,6 +30,9 @@ _QUIET_LIBRARIES: Final = (
     "httpx",
 )
 
+_TOLD_BY_US: Final = ("uvicorn.error",)
+"""Its warnings are about what strangers send, a line each; `service.web.protocol` says it sparingly."""
+
 
 def configure(stream: TextIO, *, level: str = "info", log_format: str = "auto") -> None:
     """Send all logging, ours and the libraries', to `stream`.
@@ -67,7 +70,7 @@ def configure(stream: TextIO, *, level: str = "info", log_format: str = "auto") 
     for name in _QUIET_LIBRARIES:
         library = logging.getLogger(name)
         library.handlers, library.propagate = [], True
-        library.setLevel(max(number, logging.WARNING))
+        library.setLevel(max(number, logging.ERROR if name in _TOLD_BY_US else logging.WARNING))
 
 
 def tell_exceptions_by_place(

@@ -16,6 +16,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 TOOLSETS: Final = ("notes", "daily", "history")
 MIN_ORIGIN_SECRET_CHARS: Final = 32
+MAX_DURATION_S: Final = 366 * 86400
+
+_HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 
 
 def path(raw: str) -> Path:
@@ -44,7 +47,7 @@ def public_url(raw: str) -> str | None:
         return None
     parts = urlsplit(raw)
     is_plain = not (parts.query or parts.fragment or parts.username or parts.password) and parts.path in ("", "/")
-    if parts.scheme not in ("https", "http") or not parts.hostname or not is_plain:
+    if parts.scheme not in ("https", "http") or not parts.hostname or not is_plain or not _has_good_port(parts.netloc):
         raise ValueError("give the address clients use, such as https://notes.example.org, without a path")
     return f"{parts.scheme}://{parts.netloc}".lower()
 
@@ -53,8 +56,23 @@ def words(raw: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in raw.split(",") if word.strip())
 
 
+def hosts(raw: str) -> tuple[str, ...]:
+    named = words(raw)
+    for word in named:
+        if not _HOST_AND_PORT.fullmatch(word) or not _has_good_port(word):
+            raise ValueError(f"{word!r} is no host; give a name with or without a port, such as nas.local:8484")
+    return named
+
+
+def _has_good_port(host: str) -> bool:
+    found = _HOST_AND_PORT.fullmatch(host)
+    return found is not None and (not found["port"] or 0 < int(found["port"]) <= 65535)
+
+
 def toolsets(raw: str) -> tuple[str, ...]:
     named = words(raw)
+    if not named:
+        raise ValueError(f"that names no toolset; give one or more of: {', '.join(TOOLSETS)}")
     for word in named:
         if word not in TOOLSETS:
             near = difflib.get_close_matches(word, TOOLSETS, n=1, cutoff=0)
@@ -64,6 +82,8 @@ def toolsets(raw: str) -> tuple[str, ...]:
 
 def secrets(raw: str) -> tuple[str, ...]:
     found = words(raw)
+    if raw and not found:
+        raise ValueError("that holds no secret, and would switch it off without a word; give one, or unset it")
     if len(found) > 2:
         raise ValueError("give one secret, or two separated by a comma while changing from one to the other")
     if any(not re.fullmatch(rf"[!-~]{{{MIN_ORIGIN_SECRET_CHARS},}}", secret) for secret in found):
@@ -88,7 +108,10 @@ def duration(raw: str) -> float:
         raise ValueError(
             f"{raw!r} is no length of time; give seconds, or one such as 90s, 30m or 2h (0 switches it off)"
         )
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[match[2] or "s"]
+    seconds = float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[match[2] or "s"]
+    if seconds > MAX_DURATION_S:
+        raise ValueError(f"{raw[:20]!r} is longer than a year; give less (0 switches it off)")
+    return seconds
 
 
 def size(raw: str) -> int:

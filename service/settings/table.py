@@ -45,7 +45,7 @@ TABLE: Final[Sequence[Setting]] = (
     Setting("STRONGROOM_PUBLIC_URL", "public_url", "URL", "",
             "The address clients use when it is not this machine's own.", kinds.public_url),
     Setting("STRONGROOM_ALLOWED_HOSTS", "allowed_hosts", "list", "",
-            "More names (host or host:port) by which clients may call.", kinds.words),
+            "More names (host or host:port) by which clients may call.", kinds.hosts),
     Setting("STRONGROOM_ORIGIN_SECRET", "origin_secrets", "secret", "",
             "When set, requests without this x-origin-secret header get an empty 404; "
             "two values, separated by a comma, while changing it.", kinds.secrets, is_secret=True),

@@ -16,6 +16,8 @@ from typing import Final
 import structlog
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from service.logs import Sparingly
+
 HEAD_WITHIN_S: Final = 10.0
 """From the connection (or the first byte of a further request) to the end of the head."""
 
@@ -34,7 +36,10 @@ KEEP_ALIVE_S: Final = 65
 _log = structlog.get_logger()
 
 
-class _HeadTooLarge(Exception):
+_VERSIONS: Final = ("1.0", "1.1")
+
+
+class _RefusedError(Exception):
     """Raised inside the parser's callbacks; httptools turns it into a parser error."""
 
 
@@ -52,6 +57,7 @@ def bounded(
         REST_WITHIN_S = rest_within_s
         MAX_CONNECTIONS = max_connections
         WAITING = waiting
+        REFUSED = Sparingly(_log, "request.refused")
 
     return Bounded
 
@@ -63,10 +69,13 @@ class BoundedProtocol(HttpToolsProtocol):
     REST_WITHIN_S: float
     MAX_CONNECTIONS: int
     WAITING: OrderedDict[BoundedProtocol, None]
+    REFUSED: Sparingly
 
     _timer: asyncio.TimerHandle | None = None
     _is_in_request = False
+    _is_in_body = False
     _head_bytes = 0
+    _frame_bytes = 0
     _refusal = 400
     _is_refused = False
 
@@ -92,7 +101,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._timer is None:
                 self._within(self.HEAD_WITHIN_S)
+        self._frame_bytes += len(data)
         super().data_received(data)
+        if self._is_in_body and self._frame_bytes > MAX_HEAD_BYTES and not self._is_refused:
+            self.send_400_response("")
         if not self._is_in_request and self._head_bytes > MAX_HEAD_BYTES and not self._is_refused:
             self._refusal = 431
             self.send_400_response("")
@@ -103,32 +115,61 @@ class BoundedProtocol(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > MAX_HEAD_BYTES or len(self.headers) > MAX_HEADERS:
             self._refusal = 431
-            raise _HeadTooLarge
-        self._is_in_request, self._head_bytes = True, 0
+            raise _RefusedError
+        if not self._is_read_alike():
+            raise _RefusedError
+        self._is_in_request, self._is_in_body, self._head_bytes = True, True, 0
         self._stop_timer()
         self.WAITING.pop(self, None)
         super().on_headers_complete()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._is_in_body:
+            raise _RefusedError  # a trailer: nobody here wants one, and there is no bound to it
+        super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        self._frame_bytes = 0
+        super().on_body(body)
+
     def on_message_complete(self) -> None:
+        self._is_in_body, self._frame_bytes = False, 0
         super().on_message_complete()
         if self.cycle.response_complete:
             self._end_request()
 
     def on_response_complete(self) -> None:
-        if self.cycle.more_body:
+        if self.pipeline:
+            self._stop_timer()  # the next request is here already
+        elif self.cycle.more_body:
             self._within(self.REST_WITHIN_S)
         else:
             self._end_request()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  # uvicorn's signature; we say nothing
+        self.REFUSED.note(reason="no HTTP that everybody reads alike")
+        self._is_refused = True
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.abort()  # another answer is on its way; one inside it would be taken for part of it
+            return
         head = [STATUS_LINE[self._refusal], b"content-length: 0\r\n", b"connection: close\r\n", b"\r\n"]
         self.transport.write(b"".join(head))
         # Only our side is closed yet: closing both with bytes unread resets the connection, and the client might never
         # see the answer. What still comes is thrown away.
         self.transport.write_eof()
-        self._is_refused = True
         self._within(self.REST_WITHIN_S)
+
+    def _is_read_alike(self) -> bool:
+        """Whether no proxy in front can have read this head as another request (RFC 9112 §3.2 and §6.1)."""
+        codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
+        version = self.parser.get_http_version()
+        return (
+            version in _VERSIONS
+            and (self.url.startswith(b"/") or self.url == b"*")  # a whole URI would overrule the Host header
+            and b"#" not in self.url
+            and (not codings or (codings == [b"chunked"] and version != "1.0"))
+        )
 
     # -- waiting ------------------------------------------------------------------------------------------------------
 

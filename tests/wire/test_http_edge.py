@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from service.web import protocol
 from tests.support.service import Answer, Service, wait_until
 
 SECRET = "0123456789abcdef0123456789abcdef-one"
@@ -294,6 +295,13 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
         HEAD + b"X-A: a\0b\r\n\r\n",
         HEAD + b"X-A: a\rb\r\n\r\n",
         b"nonsense\r\n\r\n",
+        b"POST http://evil.example/mcp HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST http://localhost/mcp HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /mcp#x HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /mcp HTTP/2.0\r\nHost: localhost\r\n\r\n",
+        b"GET /mcp\r\n\r\n",
+        b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     ],
 )
 def test_a_head_that_two_parsers_could_read_differently_is_400_and_the_connection_ends(
@@ -301,6 +309,44 @@ def test_a_head_that_two_parsers_could_read_differently_is_400_and_the_connectio
 ) -> None:
     """guards.md test 36: what request smuggling is made of. `send_raw` reads to the end, so it did end."""
     assert service.send_raw(request_) == Answer(400, {"content-length": "0", "connection": "close"}, b"")
+
+
+@pytest.mark.parametrize("after", [b"0\r\nX-T: " + b"a" * 300_000, b"1;x=" + b"a" * 300_000, b"0\r\nX-T: a\r\n\r\n"])
+def test_what_comes_behind_a_body_is_not_heaped_up(service: Service, token: str, after: bytes) -> None:
+    """guards.md test 37: trailers and chunk extensions have no bound in the parser, and nobody here wants them."""
+    auth = f"Authorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    refused = service.send_raw(HEAD + auth + b"2\r\n{}\r\n" + after)
+    assert refused == Answer(400, {"content-length": "0", "connection": "close"}, b"")
+
+
+def test_requests_sent_in_a_row_are_answered_in_a_row(service: Service, token: str) -> None:
+    """RFC 9112 §9.3.2: a request whose body comes while the one before is answered has its full time."""
+    body = json.dumps(LIST).encode()
+    usual = f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+    whole = HEAD + usual.encode() + f"Content-Length: {len(body)}\r\n".encode()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
+        connection.sendall(whole + b"\r\n" + body + whole + b"Connection: close\r\n\r\n" + body[:-1])
+        received = connection.recv(100_000)
+        began = time.monotonic()
+        while time.monotonic() - began < protocol.REST_WITHIN_S + 1:
+            connection.settimeout(0.5)
+            with contextlib.suppress(TimeoutError):
+                received += connection.recv(100_000)
+        connection.settimeout(20)
+        connection.sendall(body[-1:])
+        while piece := connection.recv(100_000):
+            received += piece
+    assert received.count(b"HTTP/1.1 200") == 2
+    assert received.count(b'"tools":[') == 2
+
+
+def test_a_stranger_who_sends_nonsense_does_not_fill_the_log(service: Service) -> None:
+    """guards.md test 67; one line a minute at most, with how often it was."""
+    for _ in range(20):
+        service.send_raw(b"nonsense\r\n\r\n")
+    told = [line for line in service.lines() if line.get("reason") == "no HTTP that everybody reads alike"]
+    assert len(told) <= 2
+    assert not [line for line in service.lines() if "Invalid HTTP" in line["event"]]
 
 
 @pytest.mark.parametrize(
