@@ -31,6 +31,11 @@ async def too_large(scope: Scope, receive: Receive, send: Send) -> None:
     await Response(status_code=413)(scope, receive, send)
 
 
+async def too_many(scope: Scope, receive: Receive, send: Send) -> None:
+    """503: too many large bodies at once."""
+    await Response(status_code=503, headers={"retry-after": "1"})(scope, receive, send)
+
+
 async def crashed(scope: Scope, receive: Receive, send: Send) -> None:
     """500: a bug, which the log knows more about."""
     await Response(status_code=500)(scope, receive, send)

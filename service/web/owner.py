@@ -25,9 +25,10 @@ from mcp_types import jsonrpc_message_adapter
 from service.auth import model
 from service.auth.model import acting_as
 from service.clock import Clock
+from service.web.body import MAX_BODY_BYTES
 
 SOCKET_NAME: Final = "strongroom.sock"
-MAX_LINE_BYTES: Final = 8 * 1024 * 1024
+MAX_LINE_BYTES: Final = MAX_BODY_BYTES
 MAX_SESSIONS: Final = 32
 _HELLO_WITHIN_S: Final = 5.0
 

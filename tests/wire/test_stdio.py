@@ -271,7 +271,7 @@ def test_a_session_ends_when_the_service_stops(tmp_path: Path) -> None:
 
 def test_a_large_message_passes_both_ways(running: Service) -> None:
     """A million characters fit, as over HTTP."""
-    content = "ä" * 1_000_000
+    content = "\U0001f600" * 1_000_000
     with child(running.environ) as process:
         say(process, INITIALIZE)
         hear(process)
@@ -281,4 +281,4 @@ def test_a_large_message_passes_both_ways(running: Service) -> None:
             target=say, args=(process, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
         ).start()
         assert hear(process)["id"] == 2
-    assert (running.vault / "large.md").read_text() == content
+    assert (running.vault / "large.md").read_text(encoding="utf-8") == content

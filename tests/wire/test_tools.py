@@ -54,6 +54,15 @@ async def test_every_tool_is_listed_and_does_its_work(service: Service, token: s
     assert {name for name, _, _ in CALLS} == ours
 
 
+async def test_a_million_characters_fit_however_they_are_escaped(service: Service, token: str) -> None:
+    """contract.md, content; many JSON libraries write an emoji as twelve bytes."""
+    content = "\U0001f600" * 1_000_000
+    call = {"name": "create_note", "arguments": {"path": "million.md", "content": content}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode("ascii")
+    assert service.post(token, body).status == 200
+    assert (service.vault / "million.md").read_text(encoding="utf-8") == content
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_notes_are_resources(service: Service, token: str, era: str) -> None:
     """contract.md, Resources."""

@@ -76,3 +76,37 @@ async def test_a_client_that_leaves_gets_nothing() -> None:
     done: Callable[[Scope, Receive, Send], Awaitable[None]] = WholeBody(app)
     await done({"type": "http", "method": "POST", "headers": []}, receive, send)
     assert said == []
+
+
+async def test_large_bodies_at_once_are_bounded_together_and_small_ones_pass() -> None:
+    """Our decision: a token is no right to all the memory. What one request held is free when it ends."""
+    let_go, statuses = anyio.Event(), []
+
+    async def app(_scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await let_go.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    layer = WholeBody(app, max_bytes=10, large_bytes=3, max_large_bytes=16)
+
+    async def ask(size: int) -> None:
+        waiting = [{"type": "http.request", "body": b"x" * size, "more_body": False}]
+
+        async def receive() -> Message:
+            return waiting.pop()
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append((size, message["status"]))
+
+        await layer({"type": "http", "method": "POST", "headers": []}, receive, send)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for size in (8, 7, 9, 3, 3):
+                tasks.start_soon(ask, size)
+            await anyio.wait_all_tasks_blocked()
+            assert statuses == [(9, 503)]
+            let_go.set()
+        await ask(10)
+    assert sorted(statuses) == [(3, 200), (3, 200), (7, 200), (8, 200), (9, 503), (10, 200)]
