@@ -13,7 +13,7 @@ from service.guards import paths
 from service.history.model import Action, ChangeSet, FileChange, Pending, Revision, Version
 from service.history.restore import RestoredNote
 from service.store.files import version_of
-from service.tools.shapes import NextOffset, Shape
+from service.tools.shapes import NextOffset, Shape, fitting
 from service.tools.shapes import Version as HashVersion
 from service.vault.model import Page
 
@@ -50,10 +50,11 @@ class ChangesListed(Shape):
 
     @staticmethod
     def of(page: Page[ChangeSet], zone: ZoneInfo, limit: int, pending: Pending | None) -> ChangesListed:
+        changes, next_offset = fitting(page, lambda change: _change(change, zone, MAX_FILES // limit))
         return ChangesListed(
-            changes=[_change(change, zone, MAX_FILES // limit) for change in page.items],
+            changes=changes,
             total=page.total,
-            next_offset=page.next_offset,
+            next_offset=next_offset,
             uncommitted=0 if pending is None else pending.count,
         )
 
@@ -75,10 +76,11 @@ class VersionsListed(Shape):
 
     @staticmethod
     def of(page: Page[Version], zone: ZoneInfo, read: Callable[[str], bytes]) -> VersionsListed:
+        versions, next_offset = fitting(page, lambda version: _version(version, zone, read))
         return VersionsListed(
-            versions=[_version(version, zone, read) for version in page.items],
+            versions=versions,
             total=page.total,
-            next_offset=page.next_offset,
+            next_offset=next_offset,
         )
 
 

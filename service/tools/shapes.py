@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from service.guards import limits
 from service.search.query import Found, Hit
 from service.store.files import Entry
 from service.vault.daily import Appended
@@ -15,12 +17,34 @@ from service.vault.listing import Folder
 from service.vault.model import Page
 from service.vault.notes import Edited, Written
 
+_AROUND_CHARS: Final = 200  # of an answer, for what is told beside the items
+
+T = TypeVar("T")
+S = TypeVar("S", bound="Shape")
+
 Version = Annotated[str, Field(description="Give it as expected_hash to change exactly this version.")]
 NextOffset = Annotated[int | None, Field(description="Where the next page begins; null at the end.")]
 
 
 class Shape(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+def fitting(page: Page[T], shape: Callable[[T], S]) -> tuple[list[S], int | None]:
+    """As many items of a page as one answer holds, at least one, and where the next page then begins.
+
+    Paths may have hundreds of letters, so a number of items is no bound to their text.
+    """
+    shapes: list[S] = []
+    left = limits.MAX_RESULT_CHARS - _AROUND_CHARS
+    for item in page.items:
+        one = shape(item)
+        left -= len(one.model_dump_json()) + 1
+        if left < 0 and shapes:
+            break
+        shapes.append(one)
+    kept = Page(page.items[: len(shapes)], page.total, page.offset)
+    return shapes, kept.next_offset
 
 
 class NoteWritten(Shape):
@@ -89,14 +113,18 @@ class NotesListed(Shape):
 
     @staticmethod
     def of(page: Page[Entry], zone: ZoneInfo) -> NotesListed:
-        notes = [NoteListed.of(entry, zone) for entry in page.items]
-        return NotesListed(notes=notes, total=page.total, next_offset=page.next_offset)
+        notes, next_offset = fitting(page, lambda entry: NoteListed.of(entry, zone))
+        return NotesListed(notes=notes, total=page.total, next_offset=next_offset)
 
 
 class FolderListed(Shape):
     path: Annotated[str, Field(description="Empty for the vault's root.")]
     notes: Annotated[int, Field(description="Directly in it.")]
     total_notes: Annotated[int, Field(description="In it and below.")]
+
+    @staticmethod
+    def of(folder: Folder) -> FolderListed:
+        return FolderListed(path=str(folder.path), notes=folder.notes, total_notes=folder.total_notes)
 
 
 class Tree(Shape):
@@ -106,11 +134,8 @@ class Tree(Shape):
 
     @staticmethod
     def of(page: Page[Folder]) -> Tree:
-        folders = [
-            FolderListed(path=str(folder.path), notes=folder.notes, total_notes=folder.total_notes)
-            for folder in page.items
-        ]
-        return Tree(folders=folders, total=page.total, next_offset=page.next_offset)
+        folders, next_offset = fitting(page, FolderListed.of)
+        return Tree(folders=folders, total=page.total, next_offset=next_offset)
 
 
 class HitListed(Shape):
@@ -133,12 +158,12 @@ class HitsListed(Shape):
 
     @staticmethod
     def of(found: Found) -> HitsListed:
-        page = found.page
+        hits, next_offset = fitting(found.page, HitListed.of)
         return HitsListed(
-            hits=[HitListed.of(hit) for hit in page.items],
-            total=page.total,
+            hits=hits,
+            total=found.page.total,
             total_notes=found.notes,
-            next_offset=page.next_offset,
+            next_offset=next_offset,
             skipped=found.skipped,
         )
 

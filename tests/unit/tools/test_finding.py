@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from service.guards import limits
 from service.tools import finding
 from tests.support.calling import Caller, calling
 from tests.support.clock import HeldClock
@@ -166,3 +168,24 @@ async def test_a_file_that_is_named_as_a_folder_is_told(caller: Caller, desk: De
         ("search_notes", {"query": "w", "path_prefix": "a.md"}),
     ):
         assert await caller.refusal(tool, **arguments) == "INVALID_PATH: 'a.md' is a file, not a folder; name a folder."
+
+
+async def test_an_answer_is_bounded_by_its_text_and_paging_still_finds_everything(caller: Caller, desk: Desk) -> None:
+    """contract.md, limits: 60,000 characters a result; a vault may have long paths and deep folders."""
+    long = "/".join(["n" * 180, "o" * 180])
+    desk.put({f"{long}/{number:03}{'p' * 60}/{number:03}{'q' * 60}.md": "word\n" for number in range(150)})
+    for tool, arguments, items, total in (
+        ("list_notes", {"limit": 500}, "notes", 150),
+        ("search_notes", {"query": "word", "limit": 50}, "hits", 150),
+        ("get_vault_tree", {}, "folders", 153),
+    ):
+        seen: list[str] = []
+        offset: object = 0
+        while offset is not None:
+            answer = await caller.text(tool, **arguments, offset=offset)
+            assert len(answer) <= limits.MAX_RESULT_CHARS
+            facts = json.loads(answer)
+            assert facts["total"] == total
+            seen += [item["path"] for item in facts[items]]
+            offset = facts["next_offset"]
+        assert len(seen) == len(set(seen)) == total
