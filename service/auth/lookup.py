@@ -1,5 +1,7 @@
 """Asking the database from the event loop: in one thread, with a deadline, and never taking silence for a yes.
 
+Questions never wait for another program that writes (WAL lets readers pass); what we write ourselves has its own thread.
+
 The database sits on a disk that may hang or vanish. Whoever asks gets an answer within ANSWER_S or `Unavailable`. A file
 that was deleted or put in another's place counts as unreadable too: revocations would go into the new one, unseen.
 """
@@ -27,6 +29,8 @@ class Lookup:
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants")
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants-used")  # may wait for other writers
+        self._to_note: set[str] = set()
         self._file = _identity(tokens)
 
     async def find(self, token_hash: bytes) -> Grant | None:
@@ -54,17 +58,22 @@ class Lookup:
 
     def note_use(self, grant: Grant) -> None:
         """Write down that the grant was used, later and in its turn; a failure loses only that."""
-        self._thread.submit(self._touch, grant)
+        if grant.id not in self._to_note:
+            self._to_note.add(grant.id)
+            self._writer.submit(self._touch, grant)
 
     def close(self) -> None:
-        """Let the thread end; does not wait for a database that hangs."""
+        """Let the threads end; does not wait for a database that hangs."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        self._writer.shutdown(wait=False, cancel_futures=True)
 
     def _touch(self, grant: Grant) -> None:
         try:
             self._tokens.touch(grant)
         except (AppError, sqlite3.Error):
             return  # the time of the last use is a comfort, not worth a word
+        finally:
+            self._to_note.discard(grant.id)
 
     async def _ask(self, question: Callable[[], T]) -> T:
         try:

@@ -6,6 +6,7 @@ which is no later than its end.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import time
@@ -18,6 +19,8 @@ import anyio.to_thread
 import httpx2
 import pytest
 
+from service.auth.live import BLIND_S
+from service.auth.lookup import ANSWER_S
 from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of, wait_until
 
 PROMISED_S = 1.0
@@ -205,3 +208,18 @@ async def test_tokens_outlive_a_restart(tmp_path: Path) -> None:
         assert answer.status == 200
         [line] = [line for line in answer.body.decode().splitlines() if line.startswith("data: {")]
         assert "tools" in json.loads(line.removeprefix("data: "))["result"]
+
+
+def test_another_program_that_writes_the_state_holds_nobody_up(tmp_path: Path) -> None:
+    """guards.md test 34's kind: a backup, or a command on a slow disk; readers pass a writer in SQLite's WAL."""
+    with Service.start(tmp_path) as service:
+        fresh = [service.token(f"t{number}") for number in range(3)]  # their first use wants to be written down
+        message, _ = request("ping", LEGACY)
+        with contextlib.closing(sqlite3.connect(service.state / "strongroom.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            began = time.monotonic()
+            while time.monotonic() - began < BLIND_S + 1:
+                asked_at = time.monotonic()
+                assert {service.post(token, message).status for token in fresh} == {200}
+                assert time.monotonic() - asked_at < ANSWER_S
+            other.execute("ROLLBACK")
