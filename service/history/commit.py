@@ -267,7 +267,7 @@ class Committer:
     def _put_index(self, lock: GitLock | None, known: Seen) -> None:
         if lock is not None:
             old = index.read(self._git.path / "index")
-            lock.put(index.written(old, self._root, known.committed, known.looks))
+            lock.put(index.written(old, self._root, known.committed, known.look_of))
 
 
 def _go_on() -> None:

@@ -41,6 +41,7 @@ _TEMPORARY: Final = re.compile(
     """
 )
 _OBSIDIAN: Final = re.compile(r"(?i)(^|/)\.obsidian[^/]*/(workspace[^/]*|cache|plugins/[^/]+/data\.json)$")
+_SUSPECT: Final = frozenset({".gi", "git", "gi7"})
 _GIT_MINDS: Final = re.compile(r"(?i)\.gitmodules|gitmod~[1-4]|gi7eba~[1-9]")
 
 
@@ -106,8 +107,8 @@ def is_temporary(path: str, name: str) -> bool:
 
 def is_gits(name: str) -> bool:
     """Whether git gives `name` a meaning, on some system, that makes a tree holding it unsafe (`git fsck --strict`)."""
-    if name.isascii() and name[0] not in ".gG" and "\\" not in name:
-        return False
+    if name.isascii() and name[:3].lower() not in _SUSPECT and "\\" not in name:
+        return False  # nearly every name
     return any(paths.is_git_alias(part) or _GIT_MINDS.fullmatch(part) is not None for part in name.split("\\"))
 
 

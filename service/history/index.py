@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from service.errors import AppError, HistoryHeld
 from service.guards import paths
-from service.history.model import Blob, Look, look_of
+from service.history.model import Blob, Look
+from service.history.model import look_of as look_now
 from service.store.root import Root
 
 _HEADER: Final = struct.Struct(">4sLL")
@@ -53,7 +54,7 @@ def read(path: Path) -> dict[bytes, Entry] | None:
 
 
 def written(
-    old: Mapping[bytes, Entry] | None, root: Root, committed: Mapping[str, Blob], looks: Mapping[str, Look]
+    old: Mapping[bytes, Entry] | None, root: Root, committed: Mapping[str, Blob], look_of: Callable[[str], Look | None]
 ) -> bytes:
     """The index that agrees with `committed`."""
     raws: list[tuple[bytes, bytes]] = []
@@ -65,7 +66,7 @@ def written(
             raws.append((name, entry.raw))
             has_extended = has_extended or bool(entry.more_flags)
         else:
-            raws.append((name, _fresh(name, blob, _look(root, path, looks.get(path)))))
+            raws.append((name, _fresh(name, blob, _look(root, path, look_of(path)))))
     raws.sort()
     body = _HEADER.pack(b"DIRC", 3 if has_extended else 2, len(raws)) + b"".join(raw for _, raw in raws)
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
@@ -138,4 +139,4 @@ def _look(root: Root, path: str, known: Look | None) -> os.stat_result | None:
             found = os.stat(where.name, dir_fd=folder, follow_symlinks=False)
     except (OSError, AppError):
         return None
-    return found if look_of(found) == known else None
+    return found if look_now(found) == known else None

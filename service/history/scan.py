@@ -10,14 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from service.errors import VaultMissing
 from service.history import exclusions
 from service.history.exclusions import GitIgnore, OwnIgnore
-from service.history.model import LINK_MODE, LOOK, NESTED_REPOSITORY_MODE, Problem, Trouble
+from service.history.model import LINK_MODE, LOOK, NESTED_REPOSITORY_MODE, Look, Problem, Trouble
 from service.history.seen import Seen
 from service.store.root import Root
 
@@ -102,7 +102,9 @@ class _Walk:
         self._seen, self._own, self._keep_going, self._is_owners = seen, own, keep_going, is_owners
         self._limit = limit
         self._rules_changed = own.digest != seen.ignore_digest
-        self._tracked: set[str] = set()
+        self._tracked: set[str] = set()  # known files that do not look as they did, and are there
+        self._clean: dict[str, list[str]] = {}  # known files that do, by folder
+        self._clean_count = 0
         self._found = Scan(own)
 
     def folder(
@@ -110,8 +112,10 @@ class _Walk:
     ) -> None:
         """Walk one open folder; `prefix` ends in `/` or is empty. Without `takes_new` only known files count."""
         self._keep_going()
-        folders, others, has_ignores = self._list(descriptor, prefix)
-        if has_ignores:
+        folders, others = self._list(descriptor, prefix)
+        if exclusions.GIT_FILE in self._seen.looks.get(prefix, ()) or any(
+            entry.name == exclusions.GIT_FILE for entry in others
+        ):
             chain = (*chain, GitIgnore(prefix, _ignore_file(descriptor, exclusions.GIT_FILE)))
         for entry in others:
             path = prefix + entry.name
@@ -122,23 +126,21 @@ class _Walk:
         for name in folders:
             self._enter(descriptor, name, prefix + name, chain, depth=depth, takes_new=takes_new)
 
-    def _list(self, descriptor: int, prefix: str) -> tuple[list[str], list[os.DirEntry[str]], bool]:
-        """The folders of a folder, the files that do not look as they did, and whether it has a `.gitignore`.
+    def _list(self, descriptor: int, prefix: str) -> tuple[list[str], list[os.DirEntry[str]]]:
+        """The folders of a folder, and the files that do not look as they did.
 
         This is what a check of an unchanged vault spends its time in.
         """
-        looks, tracked, pack = {} if self._rules_changed else self._seen.looks, self._tracked, LOOK.pack
+        known: Mapping[str, Look] = {} if self._rules_changed else self._seen.looks.get(prefix, {})
+        pack = LOOK.pack
         folders: list[str] = []
         others: list[os.DirEntry[str]] = []
-        has_ignores = False
+        clean: list[str] = []
         try:
             with os.scandir(descriptor) as listing:
                 for entry in listing:
                     name = entry.name
-                    if name == exclusions.GIT_FILE:
-                        has_ignores = True
-                    path = prefix + name
-                    look = looks.get(path)
+                    look = known.get(name)
                     if look is not None:
                         try:
                             now = entry.stat(follow_symlinks=False)
@@ -146,7 +148,7 @@ class _Walk:
                             others.append(entry)
                             continue
                         if look == pack(now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_mode):
-                            tracked.add(path)
+                            clean.append(name)
                             continue
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(name)
@@ -154,12 +156,15 @@ class _Walk:
                         others.append(entry)
         except OSError as error:
             self._unlistable(prefix, error)
-        return folders, others, has_ignores
+        self._clean[prefix] = clean
+        self._clean_count += len(clean)
+        return folders, others
 
     def finished(self) -> Scan:
         """The result, with what is gone worked out."""
         found, committed = self._found, self._seen.committed
-        if len(self._tracked) < len(committed):
+        if self._clean_count + len(self._tracked) < len(committed):
+            self._tracked.update(prefix + name for prefix, names in self._clean.items() for name in names)
             for path in committed.keys() - self._tracked - found.kept:
                 if not path.startswith(tuple(found.kept_folders)):
                     found.gone.append(path)

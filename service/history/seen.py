@@ -29,13 +29,17 @@ _NEVER: Final = Look(bytes(LOOK.size))
 
 
 class Seen:
-    """`committed` is every file of `tree`; `looks` says how those looked on disk when their content was what is committed."""
+    """What was committed, and how it looked.
+
+    `committed` is every file of `tree` by path; `looks` says, by folder (`""` or ending in `/`) and name, how a file looked on
+    disk when its content was what is committed. A folder's names lie together because the walk asks folder by folder.
+    """
 
     def __init__(self, tree: str | None = None, ignore_digest: str = "") -> None:
         self.tree = tree
         self.ignore_digest = ignore_digest
         self.committed: dict[str, Blob] = {}
-        self.looks: dict[str, Look] = {}
+        self.looks: dict[str, dict[str, Look]] = {}
 
     def move_to(self, read: ReadTree, tree: str | None) -> None:
         """Follow history to another tree; only what differs is looked at."""
@@ -51,10 +55,16 @@ class Seen:
             self.committed.pop(path, None)
         else:
             self.committed[path] = blob
-        if blob is None or look is None:
-            self.looks.pop(path, None)
-        else:
-            self.looks[path] = look
+        folder, name = _split(path)
+        if blob is not None and look is not None:
+            self.looks.setdefault(folder, {})[name] = look
+        elif folder in self.looks:
+            self.looks[folder].pop(name, None)
+
+    def look_of(self, path: str) -> Look | None:
+        """How the file looked when it was hashed; None when that is not known."""
+        folder, name = _split(path)
+        return self.looks.get(folder, {}).get(name)
 
     def save(self, path: Path) -> None:
         """Write the cache; losing it costs a rehash, so a failure is no error."""
@@ -66,7 +76,7 @@ class Seen:
 
     def _packed(self) -> bytes:
         names = os.fsencode("\0".join(self.committed))
-        looks = b"".join(self.looks.get(path, _NEVER) for path in self.committed)
+        looks = b"".join(self.look_of(path) or _NEVER for path in self.committed)
         blobs = b"".join(_BLOB.pack(mode, blob.encode("ascii")) for mode, blob in self.committed.values())
         tree, digest = (self.tree or "").encode("ascii"), self.ignore_digest.encode("ascii")
         body = looks + blobs + names
@@ -144,8 +154,16 @@ def _unpacked(path: Path) -> Seen | None:
     blobs = (Blob(mode, blob.decode("ascii")) for mode, blob in _BLOB.iter_unpack(body[looks_end:blobs_end]))
     seen.committed = dict(zip(names, blobs, strict=True))
     found = (Look(looks[at : at + LOOK.size]) for at in range(0, looks_end, LOOK.size))
-    seen.looks = {name: look for name, look in zip(names, found, strict=True) if look != _NEVER}
+    for whole_name, look in zip(names, found, strict=True):
+        if look != _NEVER:
+            folder, name = _split(whole_name)
+            seen.looks.setdefault(folder, {})[name] = look
     return seen
+
+
+def _split(path: str) -> tuple[str, str]:
+    cut = path.rfind("/") + 1
+    return path[:cut], path[cut:]
 
 
 def _text(padded: bytes) -> str:

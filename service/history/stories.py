@@ -56,7 +56,7 @@ class Finder:
         key = tree, path
         if key not in self._cache:
             name, _, rest = path.partition("/")
-            entry = trees.entries(self._read, tree).get(os.fsencode(name))
+            entry = trees.entry(self._read, tree, os.fsencode(name))
             if rest and entry is not None:
                 entry = self._below(entry.id, rest) if entry.mode == FOLDER_MODE else None
             self._cache[key] = entry

@@ -16,6 +16,7 @@ from service.history.model import FOLDER_MODE, Blob
 
 ReadTree = Callable[[str], bytes]
 WriteTree = Callable[[bytes], str]
+_ID_BYTES: Final = 20
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
@@ -37,8 +38,25 @@ def lookup(read: ReadTree, tree: str | None, path: str) -> Blob | None:
     for part in os.fsencode(path).split(b"/") if path else ():
         if found is None or found.mode != FOLDER_MODE:
             return None
-        found = entries(read, found.id).get(part)
+        found = entry(read, found.id, part)
     return found
+
+
+def entry(read: ReadTree, tree: str | None, name: bytes) -> Blob | None:
+    """One direct entry of a tree. Others are only hopped over: looking up is done far more often than listing."""
+    if tree is None or tree == EMPTY_TREE:
+        return None
+    raw = read(tree)
+    wanted = b" %s\0" % name
+    if wanted not in raw:
+        return None
+    at = 0
+    while at < len(raw):
+        end = raw.index(b"\0", at) + 1
+        if raw.startswith(wanted, raw.index(b" ", at)):
+            return Blob(int(raw[at : raw.index(b" ", at)], 8), raw[end : end + _ID_BYTES].hex())
+        at = end + _ID_BYTES
+    return None
 
 
 def file_at(read: ReadTree, tree: str | None, path: str) -> Blob | None:
