@@ -116,7 +116,9 @@ class Timeline:
         assert self.git("show", "--stat", "--format=%H").startswith(self.history.log.chain()[0].id)
         with tempfile.TemporaryDirectory() as fresh:
             if self.names():  # git checks out nothing only with an error
-                run_git(["--git-dir", str(self.git_dir), "--work-tree", fresh, "checkout", "-q", "-f", "HEAD", "--", "."])
+                run_git(
+                    ["--git-dir", str(self.git_dir), "--work-tree", fresh, "checkout", "-q", "-f", "HEAD", "--", "."]
+                )
             assert contents(Path(fresh)) == {
                 name: found for name, found in contents(self.vault).items() if name in self.names()
             }
