@@ -202,7 +202,8 @@ class StrongroomServer(MCPServer[Room]):
         if spec.writes and self._settings.is_read_only:
             return ReadOnly("this Strongroom is read-only (STRONGROOM_READ_ONLY); the owner can change that.")
         if spec.writes and not grant.may_write:
-            return Forbidden("this token may only read; ask the owner for one that may write.")
+            who = "this session was started read-only" if grant.kind == "local" else "this token may only read"
+            return Forbidden(f"{who}; ask the owner for one that may write.")
         return None
 
 

@@ -103,7 +103,7 @@ async def test_a_grant_that_may_only_read_neither_sees_nor_calls_a_tool_that_wri
             refused = await client.call_tool("write_it", {"path": "a.md"})
     assert names == ["count_words", "read_it"]
     assert refused.is_error
-    assert text_of(refused) == "FORBIDDEN: this token may only read; ask the owner for one that may write."
+    assert text_of(refused) == "FORBIDDEN: this session was started read-only; ask the owner for one that may write."
 
 
 @pytest.mark.anyio
