@@ -172,6 +172,14 @@ def _database(state: Path, status: os.stat_result) -> Finding:
         finally:
             connection.close()
     except sqlite3.Error as error:
+        if not _is_damage(error):
+            return fail(
+                f"the database {path} cannot be read now ({error})",
+                "tokens cannot be checked until it can be; this does not say that it is damaged",
+                "free some space"
+                if db.is_full(state)
+                else "see that it and its folder belong to us, and look at the disk",
+            )
         answer = (str(error),)
     if answer != ("ok",):
         return fail(
@@ -180,6 +188,17 @@ def _database(state: Path, status: os.stat_result) -> Finding:
             "stop the server and bring the state back: strongroom restore-backup FILE --to-state DIR",
         )
     return ok(f"{who}; the database is whole")
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the primary code
+    return code not in (
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_PERM,
+    )
 
 
 def settings_fit(patient: Patient) -> Finding:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from service.errors import AppError, Busy, Misconfigured, NoSpace, Unavailable
 FILE_NAME: Final = "strongroom.db"
 _BUSY_TIMEOUT_MS: Final = 5000
 _PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", "trusted_schema=OFF")
+_FULL_BELOW_BYTES: Final = 1_000_000
+"""Free space below which a disk error of SQLite (it cannot make its -shm or -wal file) means: full."""
 _PRIMARY_CODE: Final = 0xFF  # the lower byte of an extended result code (https://sqlite.org/rescode.html)
 
 
@@ -57,7 +59,10 @@ class Database:
             raise
 
     def connection(self) -> sqlite3.Connection:
-        """This thread's connection, in autocommit mode; use `transaction` to change more than one row."""
+        """This thread's connection, in autocommit mode; use `transaction` to change more than one row.
+
+        Its cursors raise as `transaction` does, when they are read from, too.
+        """
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             found = self._connect()
@@ -87,7 +92,7 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
         except sqlite3.DatabaseError as error:
-            raise _in_our_words(error) or error from error
+            raise _in_our_words(error, self.path) or error from error
 
     def close(self) -> None:
         """Close every thread's connection."""
@@ -116,7 +121,11 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         made = sqlite3.connect(
-            self.path, timeout=_BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
+            self.path,
+            timeout=_BUSY_TIMEOUT_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_speaking(self.path),
         )
         made.row_factory = sqlite3.Row
         try:
@@ -124,7 +133,10 @@ class Database:
                 made.execute(f"PRAGMA {pragma}")
         except sqlite3.DatabaseError as error:
             made.close()
-            raise _in_our_words(error) or error from error
+            raise _in_our_words(error, self.path) or error from error
+        except BaseException:
+            made.close()
+            raise
         return made
 
     def _close_those_of_ended_threads(self) -> None:
@@ -165,7 +177,45 @@ class Database:
         return True
 
 
-def _in_our_words(error: sqlite3.DatabaseError) -> AppError | None:
+def _speaking(path: Path) -> type[sqlite3.Connection]:
+    """A kind of connection whose cursors say what goes wrong in our words, at each row."""
+
+    class SpeakingCursor(sqlite3.Cursor):
+        def fetchone(self) -> sqlite3.Row | None:
+            with _spoken(path):
+                found: sqlite3.Row | None = super().fetchone()
+                return found
+
+        def fetchall(self) -> list[sqlite3.Row]:
+            with _spoken(path):
+                return super().fetchall()
+
+        def __next__(self) -> sqlite3.Row:
+            with _spoken(path):
+                found: sqlite3.Row = super().__next__()
+                return found
+
+    class SpeakingConnection(sqlite3.Connection):
+        def execute(self, sql: str, parameters: object = (), /) -> sqlite3.Cursor:
+            with _spoken(path):
+                return self.cursor(SpeakingCursor).execute(sql, parameters)  # type: ignore[arg-type]  # as it came
+
+        def executemany(self, sql: str, parameters: Iterable[object], /) -> sqlite3.Cursor:
+            with _spoken(path):
+                return self.cursor(SpeakingCursor).executemany(sql, parameters)  # type: ignore[arg-type]  # as it came
+
+    return SpeakingConnection
+
+
+@contextmanager
+def _spoken(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _in_our_words(error, path) or error from error
+
+
+def _in_our_words(error: sqlite3.DatabaseError, path: Path) -> AppError | None:
     said: AppError | None = None
     match getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -178,8 +228,19 @@ def _in_our_words(error: sqlite3.DatabaseError) -> AppError | None:
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             said = Misconfigured("the state database is damaged; restore it with: strongroom restore-backup FILE")
+        case sqlite3.SQLITE_IOERR if is_full(path.parent):
+            said = NoSpace("state")
         case sqlite3.SQLITE_IOERR:
             said = Unavailable("the disk reported an error at the state database; look at the disk, then retry.")
         case _:
             pass
     return said
+
+
+def is_full(folder: Path) -> bool:
+    """Whether the disk of `folder` has no room even for what SQLite makes in order to read."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < _FULL_BELOW_BYTES

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import socket
+import sqlite3
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,7 @@ from ops.checks.finding import Check, Finding, Patient, Verdict
 from service import settings as settings_
 from service.history import opening
 from service.history.model import Setup
-from service.store import staging
+from service.store import db, staging
 from service.store.db import Database
 from service.store.lock import Holder, Lock
 from tests.support import unprivileged
@@ -298,6 +299,24 @@ def test_a_damaged_database_is_a_fail(furnished: House) -> None:
     database.close()
     (furnished.state / "strongroom.db").write_bytes(b"SQLite format 3\0" + os.urandom(9000))
     fails(places.is_private(patient(furnished)), "is damaged")
+
+
+def test_a_database_that_a_full_disk_keeps_from_being_read_is_not_called_damaged(
+    furnished: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup would be the wrong advice. Found on a full tmpfs, where SQLite cannot make its -shm file."""
+    Database(furnished.state, []).close()
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+
+    def refused(*_arguments: object, **_more: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", refused)
+    monkeypatch.setattr(db, "is_full", lambda _: True)
+    found = places.is_private(patient(furnished))
+    fails(found, "cannot be read now (disk I/O error)")
+    assert found.todo == "free some space"
 
 
 @pytest.mark.parametrize(

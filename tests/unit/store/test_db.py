@@ -8,11 +8,12 @@ import stat
 import subprocess
 import sys
 import threading
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
-from service.errors import Busy, Misconfigured, NoSpace
+from service.errors import Busy, Misconfigured, NoSpace, Unavailable
 from service.store import db
 from service.store.db import FILE_NAME, Database, Schema
 
@@ -120,6 +121,38 @@ def test_a_damaged_database_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"no database at all" * 1000)
     with pytest.raises(Misconfigured, match="restore-backup"):
         Database(tmp_path, [ONE])
+
+
+def test_a_damaged_page_says_what_to_do_when_it_is_read(tmp_path: Path) -> None:
+    """Also far into a list, where SQLite notices it only then."""
+    database = Database(tmp_path, [ONE])
+    with database.transaction() as connection:
+        connection.executemany("INSERT INTO a VALUES (?)", ((number,) for number in range(10_000)))
+    database.close()
+    path = tmp_path / FILE_NAME
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size - 4096)
+        file.write(b"\xff" * 4096)
+    again = Database(tmp_path, [ONE])
+    readings = (
+        lambda: list(again.connection().execute("SELECT x FROM a")),
+        lambda: again.connection().execute("SELECT x FROM a").fetchall(),
+        lambda: again.connection().execute("SELECT sum(x) FROM a").fetchone(),
+    )
+    for reading in readings:
+        with pytest.raises(Misconfigured, match="damaged; restore it with"):
+            reading()
+    again.close()
+
+
+def test_a_disk_error_on_a_full_disk_is_no_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite cannot make the file that readers share, and calls it a disk I/O error. Found on a full tmpfs."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    assert type(db._in_our_words(error, tmp_path / FILE_NAME)) is Unavailable
+    free = namedtuple("free", ["f_bavail", "f_frsize"])
+    monkeypatch.setattr(os, "statvfs", lambda _: free(10, 4096))
+    assert isinstance(db._in_our_words(error, tmp_path / FILE_NAME), NoSpace)
 
 
 def test_a_full_disk_is_no_space_and_changes_nothing(tmp_path: Path) -> None:
