@@ -39,11 +39,18 @@ class ExitCode:
 TABLE: Final[Sequence[ExitCode]] = (
     ExitCode(OK, "It worked.", "Nothing to do."),
     ExitCode(
-        CHECK_FAILED, "A check failed (doctor, health), or a backup is not whole.", "Read the line that says which."
+        CHECK_FAILED,
+        "A check failed (doctor, health), or a backup had to leave a file out.",
+        "Read the line that says which.",
     ),
     ExitCode(USAGE, "The command line could not be understood.", "Add `--help` to see what the command takes."),
     ExitCode(NOT_FOUND, "No such note, revision or token.", "Look for it under another name.", NotFound),
-    ExitCode(REFUSED, "What was asked is not allowed or makes no sense.", "Ask differently.", Refused),
+    ExitCode(
+        REFUSED,
+        "What was asked is not allowed or makes no sense, or an archive is not sound.",
+        "Ask differently.",
+        Refused,
+    ),
     ExitCode(CONFLICT, "Something stands in the way or has changed meanwhile.", "Look again, then retry.", Conflict),
     ExitCode(UNAVAILABLE, "Not now: busy, full, or the vault is missing.", "Wait, then retry.", Unavailable),
     ExitCode(

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Final
 
 from service.errors import HistoryHeld, PathAmbiguous, RevisionNotFound
-from service.history import commits, stories, trees
+from service.history import commits, moments, stories, trees
 from service.history.gitdir import GitDir
 from service.history.model import (
     FOLDER_MODE,
@@ -116,15 +116,15 @@ class Log:
         return chain[place].id
 
     def as_of(self, moment: datetime) -> str:
-        """The newest commit that is not later than `moment` (aware).
+        """The newest commit that is not later than `moment` (aware), also where a clock was wrong for a while.
 
         Raises:
             RevisionNotFound: history is younger.
         """
         chain = self.chain()
-        for link in chain:
-            if link.time <= moment:
-                return link.id
+        place = moments.current_at(moment, [link.time for link in chain])
+        if place is not None:
+            return chain[place].id
         begins = f"It begins {chain[-1].time:%Y-%m-%d %H:%M} UTC." if chain else "Nothing has been committed yet."
         raise RevisionNotFound(f"state as old as {moment:%Y-%m-%d %H:%M} UTC", self.gap() or begins)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import secrets
 import struct
 import time
@@ -34,6 +35,7 @@ _LEFTOVER_AGE_S: Final = 600  # an unfinished temporary file older than this bel
 _COMPRESSION: Final = 1
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY: Final = "tmp_obj_"
+_OUR_PACKS: Final = re.compile(r"tmp_(pack|idx)_[0-9a-f]{16}")  # git's own names end in six letters
 _DAMAGE: Final = (
     ApplyDeltaError, ChecksumMismatch, FileFormatException, WrongObjectException, zlib.error, struct.error,
     AssertionError, EOFError, IndexError, KeyError, OSError, ValueError,
@@ -160,7 +162,11 @@ class Objects:
         sync_folder(self.folder)
 
     def sweep(self) -> None:
-        """Remove what unfinished writes of long ago left behind."""
+        """Remove what unfinished writes left behind; the caller holds the history lock.
+
+        A pack of ours is written under that lock, so one that is there now belongs to a process that was killed: it may be
+        as large as the vault, and a service that is killed and restarted again and again must not fill the disk with them.
+        """
         oldest = time.time() - _LEFTOVER_AGE_S
         for folder in (self.folder / "pack", *(self.folder / f"{number:02x}" for number in range(256))):
             try:
@@ -170,7 +176,7 @@ class Objects:
             for name in names:
                 if name.startswith((_TEMPORARY, "tmp_pack_", "tmp_idx_")):
                     with suppress(OSError):
-                        if os.lstat(folder / name).st_mtime < oldest:
+                        if _OUR_PACKS.fullmatch(name) or os.lstat(folder / name).st_mtime < oldest:
                             os.unlink(folder / name)
 
     def _loose_path(self, object_id: str) -> str:

@@ -258,3 +258,19 @@ def test_a_named_repository_that_cannot_be_used_is_refused_in_a_sentence(tmp_pat
         (git / "commondir").write_text("../elsewhere\n")
     with pytest.raises(Misconfigured, match=r"STRONGROOM_HISTORY_DIR|leave"), timeline_in(tmp_path, ".git"):
         pass
+
+
+def test_a_pack_that_a_kill_left_half_written_is_gone_after_the_next_start(line: Timeline) -> None:
+    """It may be as large as the vault; a service that is killed again and again must not fill the disk."""
+    line.put("a.md")
+    line.commit()
+    pack = line.git_dir / "objects/pack"
+    left = [pack / "tmp_pack_0123456789abcdef", pack / "tmp_idx_0123456789abcdef"]
+    anothers = [pack / "tmp_pack_Xyz123", line.git_dir / "objects" / "tmp_obj_Xyz123"]
+    for path in (*left, *anothers):
+        path.write_bytes(b"half")
+    with again(line) as same:
+        same.put("a.md", "new\n")
+        same.commit()
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in anothers)
