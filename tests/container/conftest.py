@@ -20,6 +20,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.container)
+            item.add_marker(pytest.mark.timeout(900))  # the first one on each engine builds the image
 
 
 @pytest.fixture(scope="session")
