@@ -73,6 +73,8 @@ def _show_versions(history: History, page: Page[Version], as_json: bool) -> None
             }
         )
         return
+    from service.history.model import shown
+
     rows = [
         (
             item.revision.id[: timeline.ID_CHARS],
@@ -80,7 +82,7 @@ def _show_versions(history: History, page: Page[Version], as_json: bool) -> None
             timeline.by(item.revision),
             item.action.value,
             "" if item.size_bytes is None else f"{item.size_bytes:,}",
-            item.path if item.old_path is None else f"{item.old_path} -> {item.path}",
+            shown(item.path) if item.old_path is None else f"{shown(item.old_path)} -> {shown(item.path)}",
         )
         for item in page.items
     ]
@@ -136,7 +138,9 @@ def _summary(item: ChangeSet) -> str:
 
 def _names(item: ChangeSet) -> str:
     total = item.added + item.changed + item.removed
-    named = ", ".join(change.path for change in item.files[:_NAMED])
+    from service.history.model import shown
+
+    named = ", ".join(shown(change.path) for change in item.files[:_NAMED])
     return named if total <= _NAMED else f"{named} and {total - _NAMED:,} more"
 
 

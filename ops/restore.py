@@ -79,6 +79,7 @@ def command(
 
 
 def _show_plan(history: History, plan: Plan, *, is_dry: bool) -> None:
+    from service.history.model import shown
     from service.history.plan import Kind
 
     for revision in plan.revisions.values():
@@ -93,7 +94,7 @@ def _show_plan(history: History, plan: Plan, *, is_dry: bool) -> None:
         output.say(f"... and {len(listed) - _MAX_LISTED:,} more files; --json lists them.")
     for item in plan.of(Kind.CHANGE)[:_MAX_DIFFS]:
         if (then := _then(history, item)) is not None:
-            diffs.show(item.path, _present(history, item), then)
+            diffs.show(shown(item.path), _present(history, item), then)
     if same and not plan.work:
         output.say(f"nothing to restore: {timeline.counted(len(same), 'file')} as they were then.")
     if plan.left:
@@ -101,15 +102,19 @@ def _show_plan(history: History, plan: Plan, *, is_dry: bool) -> None:
 
 
 def _line(history: History, item: Item) -> str:
+    from service.history.model import shown
+
     sizes = f"{_bytes(_present_size(history, item))} -> {_then_told(history, item)}"
-    source = f"  (from {item.source})" if item.source not in (None, item.path) else ""
+    source = f"  (from {shown(item.source)})" if item.source not in (None, item.path) else ""
     why = f"  {item.why}" if item.why else ""
-    return f"{item.kind.value} {item.path}  {sizes}{source}{why}"
+    return f"{item.kind.value} {shown(item.path)}  {sizes}{source}{why}"
 
 
 def _tell(asked: Asked, done: Restored) -> None:
+    from service.history.model import shown
+
     for failed in done.failed:
-        output.say(f"not restored: {failed.path}: {failed.why}")
+        output.say(f"not restored: {shown(failed.path)}: {failed.why}")
     output.say(f"restored {timeline.counted(len(done.done), 'file')}.")
     if done.before is not None and done.done:
         what = "--all" if not asked.paths else shlex.join(asked.paths)

@@ -201,7 +201,11 @@ def tracked(relative: str) -> VaultPath:
     """
     parts = tuple(relative.split("/"))
     if any(part in ("", ".", "..") or "\0" in part or is_git_alias(part) for part in parts):
-        raise PathRefused("INVALID_PATH", "that path cannot lie in the vault: it has an empty, '.', '..' or .git part.")
+        raise PathRefused(
+            "INVALID_PATH",
+            "that path cannot lie in the vault: it has an empty, '.', '..' or .git part. Give one relative to the vault, "
+            "such as 'Inbox/Ideas.md'.",
+        )
     return VaultPath(parts)
 
 

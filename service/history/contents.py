@@ -75,7 +75,7 @@ def _take_one(
         return Trouble.GIT_NAME
     known = seen.committed.get(path)
     object_id = known.id if known is not None and id_of(BLOB, data) == known.id else put(data)
-    return Taken(Blob(git_mode(seen_now), object_id), look_of(seen_now) if at_rest(seen_now, now_ns) else None)
+    return Taken(Blob(git_mode(seen_now.st_mode), object_id), look_of(seen_now) if at_rest(seen_now, now_ns) else None)
 
 
 def _read(folder: int, name: str, max_bytes: int) -> tuple[bytes, os.stat_result] | Trouble:

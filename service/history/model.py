@@ -45,9 +45,9 @@ def look_of(seen: os.stat_result) -> Look:
     return Look(LOOK.pack(seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_mode))
 
 
-def git_mode(seen: os.stat_result) -> int:
-    """Git's mode for a regular file: only the owner's execute bit counts."""
-    return PROGRAM_MODE if seen.st_mode & 0o100 else FILE_MODE
+def git_mode(mode: int) -> int:
+    """Git's mode for a regular file of that mode: only the owner's execute bit counts."""
+    return PROGRAM_MODE if mode & 0o100 else FILE_MODE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ that the vault spells with other code points for the same letters is that file, 
 
 from __future__ import annotations
 
+import stat
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from service.history.model import FILE_MODE, PROGRAM_MODE, Blob, Revision, is_note
+from service.errors import PathRefused
+from service.guards import paths
+from service.history.model import Blob, Revision, git_mode, is_note
 
+NAME_SKIPPED: Final = "no file of that name can lie in the vault"
 LINK_SKIPPED: Final = "it was a symbolic link or a nested repository, which is not made again"
 FOLDER_IN_THE_WAY: Final = "a folder stands there now; --exact takes it away when history holds what is in it"
 FILE_IN_THE_WAY: Final = "a file stands where its folder was; --exact takes it away"
@@ -113,12 +117,24 @@ def make(
 
 def _item(path: str, source: str, blob: Blob, commit: str, around: _Around) -> Item:
     old = around.present.get(path)
-    if blob.mode not in (FILE_MODE, PROGRAM_MODE):
+    if not stat.S_ISREG(blob.mode):
         return Item(Kind.SKIP, path, source, old, blob, commit, LINK_SKIPPED)
+    if not _can_lie_in_vault(path):
+        return Item(Kind.SKIP, path, source, old, blob, commit, NAME_SKIPPED)
+    blob = Blob(git_mode(blob.mode), blob.id)  # git of 2005 wrote 100664, too
     if old is not None:
-        return Item(Kind.SAME if old == blob else Kind.CHANGE, path, source, old, blob, commit)
+        is_same = blob == Blob(git_mode(old.mode), old.id)
+        return Item(Kind.SAME if is_same else Kind.CHANGE, path, source, old, blob, commit)
     why = around.blocks(path)
     return Item(Kind.SKIP if why else Kind.CREATE, path, source, None, blob, commit, why)
+
+
+def _can_lie_in_vault(path: str) -> bool:
+    try:
+        paths.tracked(path)
+    except PathRefused:
+        return False
+    return True
 
 
 class _Around:

@@ -399,6 +399,47 @@ def test_links_and_nested_repositories_are_never_made_again(tmp_path: Path) -> N
         assert sorted(path.name for path in vault.iterdir()) == [".git", "n.md"]
 
 
+def test_names_that_no_file_of_the_vault_can_have_are_told_in_the_plan(line: Timeline) -> None:
+    """A hostile commit in a repository of the owner's; a dry run must not promise them."""
+    blob = bytes.fromhex(line.history.git.objects.write_loose(b"blob", b"evil\n"))
+
+    def tree(*entries: tuple[bytes, bytes, bytes]) -> bytes:
+        raw = b"".join(mode + b" " + name + b"\0" + object_id for mode, name, object_id in entries)
+        return bytes.fromhex(line.history.git.objects.write_loose(b"tree", raw))
+
+    hooks = tree((b"100755", b"post-commit", blob))
+    top = tree(
+        (b"40000", b"..", tree((b"100644", b"out.md", blob))),
+        (b"100644", b"../../out.md", blob),
+        (b"40000", b".GIT", tree((b"40000", b"hooks", hooks))),
+        (b"100664", b"ok.md", blob),
+    )
+    commit = line.git("-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-m", "evil", top.hex())
+    line.git("update-ref", "refs/heads/main", commit)
+    assert letters(line, revision="HEAD") == {
+        "../../out.md": "!", "../out.md": "!", ".GIT/hooks/post-commit": "!", "ok.md": "A",
+    }  # fmt: skip
+    done = bring_back(line, revision="HEAD")
+    assert {failed.why for failed in done.failed} == {plans.NAME_SKIPPED}
+    assert set(contents(line.vault)) == {"ok.md"}
+    assert not (line.vault.parent / "out.md").exists()
+
+
+def test_a_file_with_the_mode_of_an_old_git_is_a_file(line: Timeline) -> None:
+    """Git of 2005 wrote 100664; fsck takes it, and so do we."""
+    line.put("n.md", "text\n")
+    line.commit()
+    blob = line.git("rev-parse", "HEAD:n.md")
+    raw = b"100664 n.md\0" + bytes.fromhex(blob)
+    top = line.history.git.objects.write_loose(b"tree", raw)
+    commit = line.git("-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-m", "old", top)
+    line.git("update-ref", "refs/heads/main", commit)
+    assert letters(line, revision="HEAD") == {"n.md": "="}
+    (line.vault / "n.md").unlink()
+    assert not bring_back(line, "n.md").failed
+    assert (line.vault / "n.md").read_text() == "text\n"
+
+
 def test_a_link_on_the_way_is_not_followed(line: Timeline, tmp_path: Path) -> None:
     line.put("f/n.md", "note\n")
     line.put("stays.md")

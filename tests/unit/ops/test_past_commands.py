@@ -239,6 +239,16 @@ def test_differences_are_bounded_and_bytes_that_are_no_text_are_told_by_size() -
     ]  # fmt: skip
 
 
+def test_a_name_with_a_line_break_is_one_line(house: House) -> None:
+    """It must not pass for another line of the list."""
+    lay_out(house.vault, {"x\nA safe.md": "1\n"})
+    typed("commit")
+    (house.vault / "x\nA safe.md").unlink()
+    done = typed("restore", "--all", "--dry-run")
+    assert done.stdout.splitlines() == ["A x\\nA safe.md  nothing -> 2 bytes"]
+    assert "x\\nA safe.md" in typed("history").stdout
+
+
 def test_one_damaged_note_is_named_and_the_others_come_back(house: House, capsys: pytest.CaptureFixture[str]) -> None:
     lay_out(house.vault, {"a.md": "a then\n", "b.md": "b then\n"})
     typed("commit")
