@@ -93,6 +93,11 @@ class Objects:
             return self._is_packed(object_id)
         return self.is_sound(object_id, kind)
 
+    def freshen(self, object_id: str) -> None:
+        """Make a loose object young, so that a `git gc` running now does not take it for abandoned."""
+        with suppress(OSError):
+            os.utime(self._loose_path(object_id))
+
     def drop_torn(self, object_id: str) -> None:
         """Remove a loose object that cannot be read; a sound one stays."""
         if self._read_loose(object_id) is None:
@@ -121,6 +126,7 @@ class Objects:
         """
         object_id = id_of(kind, data)
         if self.is_stored(object_id, kind):
+            self.freshen(object_id)
             return object_id
         with _space_told(), self._fan_folder(object_id) as folder:
             temporary = f"{_TEMPORARY}{secrets.token_hex(8)}"

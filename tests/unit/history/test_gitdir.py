@@ -274,3 +274,20 @@ def test_a_pack_that_a_kill_left_half_written_is_gone_after_the_next_start(line:
         same.commit()
     assert not any(path.exists() for path in left)
     assert all(path.exists() for path in anothers)
+
+
+def test_an_old_object_that_is_needed_again_is_not_lost_to_a_gc(line: Timeline) -> None:
+    """git prunes unreachable objects by age; one that a new commit uses again must look young."""
+    line.put("n.md", "one\n")
+    line.write("laptop", "n.md", b"never committed alone\n")
+    line.write("laptop", "n.md", b"one\n")
+    line.commit()
+    (loose,) = [
+        path
+        for path in line.git_dir.glob("objects/??/*")
+        if line.git("cat-file", "-p", path.parent.name + path.name) == "never committed alone"
+    ]
+    os.utime(loose, (0, 0))
+    line.put("n.md", "never committed alone\n")
+    line.commit()
+    assert loose.stat().st_mtime > time.time() - 60
