@@ -50,11 +50,10 @@ class Writer:
             NoSpace, HistoryHeld: the disk will not take it.
         """
         object_id = id_of(kind, data)
-        if (
-            object_id in self._waiting
-            or (self._pack and object_id in self._pack)
-            or self._objects.is_stored(object_id, kind)
-        ):
+        if object_id in self._waiting or (self._pack and object_id in self._pack):
+            return object_id
+        if self._objects.is_stored(object_id, kind):
+            self._objects.freshen(object_id)
             return object_id
         if kind != BLOB:
             self._small[object_id] = data
