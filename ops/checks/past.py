@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.checks import running
 from ops.checks.finding import Finding, Patient, fail, ok, warn
+from ops.timeline import counted
 
 if TYPE_CHECKING:
     from service.history.history import History
@@ -59,7 +60,7 @@ def _outcome(past: History, files: int, newest: datetime) -> Finding:
             "nothing was committed since; " + ("it waits for your word" if status.is_held else "it is tried again"),
             way_out.rstrip(".") or "mend that; the next commit then goes through by itself",
         )
-    told = f"{commits:,} commits, {files:,} files, the newest of {newest:%Y-%m-%d %H:%M} UTC"
+    told = f"{counted(commits, 'commit')}, {counted(files, 'file')}, the newest of {newest:%Y-%m-%d %H:%M} UTC"
     if status.problem_count:
         more = f" and {status.problem_count - _SHOWN:,} more" if status.problem_count > _SHOWN else ""
         return warn(

@@ -348,7 +348,7 @@ def test_history(furnished: House) -> None:
     committed(furnished)
     found = past.history(patient(furnished))
     assert found.verdict is Verdict.OK
-    assert found.found.startswith("1 commits, 2 files")
+    assert found.found.startswith("1 commit, 2 files")
     for folder in (furnished.state / "history.git" / "objects").iterdir():
         for blob in folder.iterdir():
             if is_blob(blob):
