@@ -160,7 +160,7 @@ def _wheels() -> Path:
             "-m",
             "pip",
             "download",
-            "--quiet",
+            "-qq",
             "--disable-pip-version-check",
             "--require-hashes",
         ]
