@@ -151,6 +151,7 @@ class Committer:
         """Objects, then the branch, then the journal."""
         built = build(self._git, writer, head, steps, self._wording, zone=self._clock.zone)
         writer.finish()
+        self._git.objects.settle({blob for row in rows for blob in (row.before, row.after) if blob is not None})
         if built.commits:
             if rows:
                 self._journal.intend(built.commits[-1], rows[-1].seq)
@@ -214,7 +215,7 @@ class Committer:
         return rows, Meanwhile({path: taken.get(path) for path in names if path not in left}, left)
 
     def _told(self, rows: Sequence[Row], head: Head, own: OwnIgnore) -> list[Step]:
-        """The journal as steps; what its rows name is made durable, and rows whose text a power cut took are left out."""
+        """The journal as steps; rows whose text a power cut took are left out."""
         sound = [row for row in rows if not own.hides(row.path) and self._is_kept(row)]
         read, tree = self._git.read_tree, head.tree
 
@@ -241,7 +242,7 @@ class Committer:
         ]
 
     def _is_kept(self, row: Row) -> bool:
-        return all(blob is None or self._git.objects.settle(blob) for blob in (row.before, row.after))
+        return all(blob is None or self._git.objects.is_sound(blob, BLOB) for blob in (row.before, row.after))
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:

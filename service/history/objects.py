@@ -149,17 +149,19 @@ class Objects:
                 raise
         return object_id
 
-    def settle(self, object_id: str) -> bool:
-        """Make a loosely written object durable; False when a power cut has taken it."""
-        if not self.is_sound(object_id, BLOB):
-            return False
-        with suppress(FileNotFoundError):  # packed objects were synced with their pack
-            descriptor = os.open(self._loose_path(object_id), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        return True
+    def settle(self, object_ids: Iterable[str]) -> None:
+        """Make stored objects durable, which may have been written without a sync. Packed ones were synced with their pack."""
+        loose = []
+        for object_id in object_ids:
+            with suppress(FileNotFoundError):
+                descriptor = os.open(self._loose_path(object_id), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+                loose.append(object_id)
+        if loose:
+            self.sync(loose)
 
     def sync(self, object_ids: Iterable[str]) -> None:
         """Make the names of loose objects durable."""

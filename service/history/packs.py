@@ -40,6 +40,7 @@ class Writer:
         self._waiting: dict[str, tuple[bytes, bytes]] = {}
         self._waiting_bytes = 0
         self._loose: set[str] = set()
+        self._stored: set[str] = set()
         self._small: dict[str, bytes] = {}
         self._pack: Pack | None = None
 
@@ -54,6 +55,7 @@ class Writer:
             return object_id
         if self._objects.is_stored(object_id, kind):
             self._objects.freshen(object_id)
+            self._stored.add(object_id)
             return object_id
         if kind != BLOB:
             self._small[object_id] = data
@@ -81,8 +83,9 @@ class Writer:
         return self._objects.read(object_id, kind) if found is None else found
 
     def finish(self) -> None:
-        """Make all of it durable."""
+        """Make all of it durable, also what was stored already: by a tool's write, which does not wait for the disk."""
         self._write_loose()
+        self._objects.settle(self._stored)
         if self._loose:
             self._objects.sync(self._loose)
         if self._pack is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -292,3 +293,27 @@ def test_history_of_another_vault_state_is_not_disturbed_by_old_caches(line: Tim
         fresh.commit("start")
         assert fresh.names() == {"a.md", "sub/b.md"}
         fresh.verify()
+
+
+@pytest.mark.parametrize("is_journalled", [True, False])
+def test_a_tools_text_is_on_the_disk_before_the_branch_names_it(
+    line: Timeline, monkeypatch: pytest.MonkeyPatch, is_journalled: bool
+) -> None:
+    """A tool does not wait for the object store's disk; the commit must, also when the journal's row was lost."""
+    line.put("other.md")
+    line.commit()
+    if not is_journalled:
+        monkeypatch.setattr(line.history._journal, "append", lambda _rows: None)
+    line.write("laptop", "n.md", b"text of a tool\n")
+    blob = line.git("hash-object", str(line.vault / "n.md"))
+    place = line.git_dir / "objects" / blob[:2] / blob[2:]
+    synced, real = set[int](), os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    line.commit()
+    assert {place.stat().st_ino, place.parent.stat().st_ino} <= synced
+    line.verify()
