@@ -123,24 +123,29 @@ def test_kill_in_mid_commit_leaves_a_sound_history_that_goes_on(start: Start, fo
     folders.fsck()
 
 
-def test_health_turns_red_when_the_vault_vanishes_and_nothing_is_committed(start: Start, folders: Folders) -> None:
+def test_health_turns_red_when_the_vault_vanishes_and_nothing_is_committed(
+    start: Start, folders: Folders, engine: Engine
+) -> None:
     """issue 2. containers.md: a vault that is suddenly empty is a missing mount, not a deletion."""
     for number in range(30):
         folders.write(f"Notes/{number}.md", b"still here\n")
-    appliance = start(env={"STRONGROOM_COMMIT_EVERY": "1s"}).wait_until_healthy()
+    often = {"healthcheck": {"interval": 10**9}}  # nanoseconds; the check itself is the image's
+    appliance = start(env={"STRONGROOM_COMMIT_EVERY": "1s"}, options=often if engine.name == "docker" else {})
     appliance.wait_for(lambda: folders.has_history() and folders.committed("Notes/7.md") is not None, 20, "commit")
+    appliance.wait_for(lambda: appliance.engine_health() == "healthy", 20, "become healthy")
     before = folders.git("rev-parse", "HEAD")
     elsewhere = folders.vault.with_name("elsewhere")
     (folders.vault / "Notes").rename(elsewhere)  # all at once, as when a mount goes
 
-    appliance.wait_for(lambda: appliance.health().code != 0, 20, "turn red")
+    appliance.wait_for(lambda: appliance.engine_health() == "unhealthy", 20, "turn red")
+    assert "vault" in appliance.health().out
     refused = appliance.exec("strongroom", "commit")
     assert refused.code == 6
     assert "--accept-deletions" in refused.err
     assert folders.git("rev-parse", "HEAD") == before
 
     elsewhere.rename(folders.vault / "Notes")
-    appliance.wait_for(lambda: appliance.health().code == 0, 20, "turn green again")
+    appliance.wait_for(lambda: appliance.engine_health() == "healthy", 20, "turn green again")
     assert folders.git("rev-parse", "HEAD") == before
     folders.fsck()
 

@@ -273,6 +273,17 @@ class Appliance:
         """The image's own health check."""
         return self.exec("python", "-m", "ops.health")
 
+    def engine_health(self) -> str:
+        """What the engine's own health check says: healthy, unhealthy or starting.
+
+        Podman's runs by a systemd timer, so it is run by hand; Docker's runs by itself.
+        """
+        if self.engine.name == "podman":
+            is_well = self.engine.run("healthcheck", "run", self.name, is_checked=False).returncode == 0
+            return "healthy" if is_well else "unhealthy"
+        self.wrapped.reload()
+        return str(self.wrapped.attrs["State"]["Health"]["Status"])
+
     def wait_until_healthy(self) -> Appliance:
         self.wait_for(lambda: self.health().code == 0, START_TIMEOUT_S, "become healthy")
         return self
