@@ -249,6 +249,9 @@ class Committer:
         writer = Writer(self._git.objects)
         try:
             yield writer
+        except NoSpace:
+            writer.give_back()
+            raise
         finally:
             writer.abandon()
 

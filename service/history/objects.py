@@ -98,6 +98,12 @@ class Objects:
         with suppress(OSError):
             os.utime(self._loose_path(object_id))
 
+    def remove_loose(self, object_ids: Iterable[str]) -> None:
+        """Remove loose objects that nothing points to."""
+        for object_id in object_ids:
+            with suppress(FileNotFoundError):
+                os.unlink(self._loose_path(object_id))
+
     def drop_torn(self, object_id: str) -> None:
         """Remove a loose object that cannot be read; a sound one stays."""
         if self._read_loose(object_id) is None:

@@ -90,6 +90,12 @@ class Writer:
             self._objects.sync(self._loose)
         if self._pack is not None:
             self._pack.finish()
+        self._loose.clear()
+
+    def give_back(self) -> None:
+        """Remove what was written, as the disk is full. Does nothing once `finish` was through: commits may need it."""
+        self._objects.remove_loose(self._loose)
+        self._loose.clear()
 
     def abandon(self) -> None:
         """Leave nothing half-written behind. Loose objects are whole; those of a failed commit wait for the next try."""

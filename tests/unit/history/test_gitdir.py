@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -204,6 +206,36 @@ def test_a_disk_that_fills_up_in_the_middle_leaves_no_lock_and_the_next_commit_w
         assert [path.name for path in line.git_dir.rglob("tmp_*")] == []
     line.commit()
     line.verify()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A state folder on a real disk of 24 MB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount the small disk of this test")
+    state = tmp_path / "state"
+    state.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=24m,mode=0700", "strongroom-test", str(state)]
+    if subprocess.run(words, check=False, capture_output=True).returncode != 0:
+        pytest.skip("this machine lets nobody mount")
+    yield state
+    subprocess.run(["umount", str(state)], check=True)
+
+
+def test_a_disk_that_is_really_full_is_said_and_space_mends_it(small_disk: Path, tmp_path: Path) -> None:
+    """history.md 3.2, with the kernel's own ENOSPC in the middle of a pack."""
+    with timeline_in(tmp_path) as line:
+        line.put("a.md")
+        line.commit()
+        for number in range(300):
+            line.put(f"{number}.bin", os.urandom(100_000))
+        with pytest.raises(NoSpace, match="history"):
+            line.commit()
+        assert [path.name for path in line.git_dir.rglob("*") if path.name.startswith("tmp_")] == []
+        for number in range(10, 300):
+            (line.vault / f"{number}.bin").unlink()
+        assert line.commit().added == 10
+        line.verify()
 
 
 def test_a_state_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

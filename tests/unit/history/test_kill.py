@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,51 @@ def test_killed_at_random_moments_history_stays_whole(tmp_path: Path) -> None:
     told = run_rounds(tmp_path, NORMAL_ROUNDS, seed=1)
     assert told["commit"] >= NORMAL_ROUNDS
     assert told["wrote"] >= NORMAL_ROUNDS
+
+
+def kill_a_large_commit(line: Timeline, delay_s: float) -> bool:
+    """Start a first commit as the child process does it, kill it after a while; whether it was still at work."""
+    order = {
+        "vault": str(line.vault),
+        "state": str(line.setup.state),
+        "history_dir": "",
+        "author": line.setup.author,
+        "message": line.setup.message,
+        "max_file_bytes": line.setup.max_file_bytes,
+        "zone": "UTC",
+        "reason": "start",
+        "deletions": "guard",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service.history.child"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(order).encode())
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(delay_s)
+    was_at_work = process.poll() is None
+    process.kill()
+    process.wait(10)
+    return was_at_work
+
+
+@pytest.mark.timeout(600)
+def test_killed_in_a_large_first_commit_the_next_one_makes_it(tmp_path: Path) -> None:
+    with timeline_in(tmp_path) as line:
+        for number in range(3_000):
+            line.put(f"f{number % 40}/{number}.md", content(number))
+        delay_s, kills = 0.2, 0
+        while kill_a_large_commit(line, delay_s):
+            kills += 1
+            delay_s *= 1.3
+            assert line.git("fsck", "--strict", "--full", "--no-dangling", check=False) == ""
+        with again(line) as restarted:
+            restarted.commit("start")
+            restarted.verify()
+            assert len(restarted.names()) == 3_000
+            assert [path.name for path in line.git_dir.rglob("tmp_*")] == []
+    assert kills >= 3
 
 
 @pytest.mark.long
