@@ -9,43 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dulwich.config import ConfigFile
 from dulwich.refs import DiskRefsContainer, Ref
 
-from service.errors import HistoryHeld, Misconfigured
-from service.history import gitlock
+from service.errors import HistoryHeld
+from service.history import gitlock, layout
 from service.history.commits import CommitText, parse
 from service.history.gitlock import ForeignLock, GitLock
-from service.history.model import OUR_GIT_DIR, Setup, shown
-from service.history.objects import COMMIT, TREE, ObjectMissing, Objects, sync_folder, told
+from service.history.model import Setup, shown
+from service.history.objects import COMMIT, TREE, ObjectMissing, Objects
 from service.history.trees import EMPTY_TREE
 
-BRANCH: Final = "refs/heads/main"
 _ZERO: Final = "0" * 40
-_MARKER: Final = "strongroom"
 _STALE_LOCK_S: Final = 5.0
 """Seconds after which a lock in our own directory belongs to nobody: git holds them for milliseconds."""
 _REFLOG_BYTES: Final = 200_000
 _MOVE: Final = re.compile(rb"(?P<old>[0-9a-f]{40}) (?P<new>[0-9a-f]{40}) ")
-_CONFIG: Final = """[core]
-\trepositoryformatversion = 0
-\tfilemode = true
-\tbare = true
-\tautocrlf = false
-\tlogallrefupdates = true
-[gc]
-\tauto = 0
-"""
-_ATTRIBUTES: Final = """# Notes are kept byte for byte: no rule in the vault changes what git writes out.
-* -text !eol !filter !ident !working-tree-encoding
-"""
 _UNFINISHED: Final = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -77,11 +61,11 @@ class GitDir:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self.path, self.is_ours = _place(setup)
+        self.path, self.is_ours = layout.place(setup)
         if self.is_ours:
-            _make(self.path)
+            layout.make(self.path)
         else:
-            _check_usable(self.path)
+            layout.check_usable(self.path)
         self.objects = Objects(self.path / "objects")
         self._refs = DiskRefsContainer(str(self.path))
         self._is_swept = False
@@ -176,9 +160,9 @@ class GitDir:
         if raw.startswith(b"ref: refs/heads/"):
             return raw[5:].strip().decode("utf-8", "surrogateescape")
         if self.is_ours and not raw:
-            return BRANCH
+            return layout.BRANCH
         raise HistoryHeld(
-            f"HEAD in {self.path} stands on no branch; put it back with: git --git-dir {self.path} symbolic-ref HEAD {BRANCH}"
+            f"HEAD in {self.path} stands on no branch; put it back with: git --git-dir {self.path} symbolic-ref HEAD {layout.BRANCH}"
         )
 
     def _read_ref(self, ref: str) -> str | None:
@@ -265,49 +249,6 @@ class GitDir:
                 os.close(descriptor)
 
 
-def _place(setup: Setup) -> tuple[Path, bool]:
-    if setup.history_dir == "":
-        return setup.state / OUR_GIT_DIR, True
-    if setup.history_dir == ".git":
-        return setup.vault / ".git", False
-    named = Path(setup.history_dir)
-    is_new = not named.exists() or (named.is_dir() and not any(named.iterdir()))
-    return named, is_new or (named / _MARKER).is_file()
-
-
-def _make(path: Path) -> None:
-    """Lay out our own directory, or what is missing of it; HEAD comes last, so that half a layout is no repository."""
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for folder in ("objects/info", "objects/pack", "refs/heads", "info", "logs/refs/heads"):
-            (path / folder).mkdir(parents=True, exist_ok=True)
-        for name, content in (
-            (_MARKER, "Made and kept by Strongroom; git may read it.\n"),
-            ("config", _CONFIG),
-            ("info/attributes", _ATTRIBUTES),
-            ("description", "Strongroom: the history of a vault\n"),
-            ("HEAD", f"ref: {BRANCH}\n"),
-        ):
-            _write_if_missing(path / name, content)
-    except OSError as error:
-        raise told(error) from error
-
-
-def _write_if_missing(path: Path, content: str) -> None:
-    try:
-        if path.stat().st_size > 0:
-            return
-    except FileNotFoundError:
-        pass
-    temporary = path.with_name(path.name + ".new")
-    with open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(temporary, path)
-    sync_folder(path.parent)
-
-
 def _outlived(path: Path) -> bool:
     """Whether a lock in our directory belongs to nobody any more; waits for one that may still be alive."""
     while True:
@@ -318,57 +259,3 @@ def _outlived(path: Path) -> bool:
         if age_s < 0 or age_s >= _STALE_LOCK_S:
             return True
         time.sleep(0.05)
-
-
-def _check_usable(path: Path) -> None:
-    """Refuse a repository that we could damage or that could lead us elsewhere.
-
-    Raises:
-        Misconfigured: with what is wrong and what to do.
-    """
-    for name in ("", "objects", "refs"):
-        part = path / name if name else path
-        try:
-            mode = os.lstat(part).st_mode
-        except OSError as error:
-            raise Misconfigured(
-                f"STRONGROOM_HISTORY_DIR names {path}, which is no git directory ({error.strerror}: {part.name}); "
-                "run git init there, or leave the setting empty."
-            ) from error
-        if not stat.S_ISDIR(mode):
-            raise Misconfigured(
-                f"{part} is a link or a file, not a folder; name the real git directory in STRONGROOM_HISTORY_DIR, or leave it empty."
-            )
-    if (path / "commondir").exists():
-        raise Misconfigured(
-            f"{path} is a linked worktree; name the main repository's git directory, or leave the setting empty."
-        )
-    _check_format(path)
-
-
-def _check_format(path: Path) -> None:
-    with open(path / "config", "rb") as file:
-        config = ConfigFile.from_file(file, expand_includes=False)
-    unusable = {
-        "objectformat": (b"sha1",),
-        "refstorage": (b"files",),
-        "worktreeconfig": (b"false",),
-    }
-    for name, allowed in unusable.items():
-        value = _config(config, "extensions", name)
-        if value is not None and value.lower() not in allowed:
-            used = f"extensions.{name} = {shown(value.decode('utf-8', 'replace'))}"
-            raise Misconfigured(
-                f"{path} uses {used}, which Strongroom cannot write; leave STRONGROOM_HISTORY_DIR empty."
-            )
-    if config.get_boolean(("core",), "sparsecheckout", False):
-        raise Misconfigured(
-            f"{path} has a sparse checkout, where missing files are not deleted ones; leave STRONGROOM_HISTORY_DIR empty."
-        )
-
-
-def _config(config: ConfigFile, section: str, name: str) -> bytes | None:
-    try:
-        return config.get((section,), name)
-    except KeyError:
-        return None
