@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import VaultMissing
+from service.history import contents
 from service.history.model import Trouble
 from tests.support import unprivileged
 from tests.support.timeline import Timeline, again, run_git, timeline_in
@@ -351,3 +352,71 @@ def test_a_note_that_lost_all_its_text_is_named(line: Timeline) -> None:
     line.commit()
     line.put("n.md", b"")
     assert line.commit().emptied == ("n.md",)
+
+
+def test_a_file_that_vanishes_while_it_is_read_keeps_its_version_until_the_next_commit(line: Timeline) -> None:
+    """history.md 3.1: files vanishing during a commit; a move in progress looks the same."""
+    line.put("n.md", "one\n")
+    line.put("other.md", "one\n")
+    line.commit()
+    path = line.put("n.md", "two\n")
+    line.put("other.md", "two\n")
+    looks = 0
+
+    def meanwhile() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 2:  # after the walk over the one folder, before the first file is read
+            path.unlink()
+
+    report = line.history.commit("timer", keep_going=meanwhile, may_use_child=False)
+    assert [(problem.path, problem.trouble) for problem in report.problems] == [("n.md", Trouble.VANISHED)]
+    assert (line.at("n.md"), line.at("other.md")) == (b"one\n", b"two\n")
+    assert line.commit().removed == 1
+    line.verify()
+
+
+def test_a_file_that_will_not_hold_still_keeps_its_version(line: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """history.md decision 4: read, look again, retry once, else keep the previous version; never half of two."""
+    path = line.put("n.md", "one\n")
+    line.commit()
+    real, reads = contents._whole, 0
+
+    def restless(descriptor: int, size: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        data = real(descriptor, size)
+        if size > 4:
+            path.write_bytes(f"version {reads}, longer each time{'.' * reads}\n".encode())
+        return data
+
+    path.write_bytes(b"first change\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(contents, "_whole", restless)
+        report = line.commit()
+    assert [(problem.path, problem.trouble) for problem in report.problems] == [("n.md", Trouble.CHANGING)]
+    assert (reads, line.at("n.md")) == (2, b"one\n")
+    line.commit()
+    assert line.at("n.md") == path.read_bytes()
+
+
+def test_a_file_that_changed_once_while_it_was_read_is_read_again(
+    line: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = line.put("n.md", "one\n")
+    line.commit()
+    real, reads = contents._whole, 0
+
+    def once(descriptor: int, size: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        data = real(descriptor, size)
+        if reads == 1:
+            path.write_bytes(b"second change, settled\n")
+        return data
+
+    path.write_bytes(b"first change\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(contents, "_whole", once)
+        assert line.commit().problems == ()
+    assert line.at("n.md") == b"second change, settled\n"
