@@ -166,12 +166,16 @@ class Log:
         Raises:
             RevisionNotFound: no commit ever held it.
         """
-        versions = list(stories.versions(self._git.read_tree, self.chain(), self.named(path)))
+        versions = list(self.stories(self.named(path)))
         if not versions:
             raise no_such(path)
         return Page(
             tuple(self._filled(version) for version in versions[offset : offset + limit]), len(versions), offset
         )
+
+    def stories(self, path: str) -> Iterator[Told]:
+        """Every change of the note at exactly `path`, newest first, also under its older names."""
+        yield from stories.versions(self._git.read_tree, self.chain(), path)
 
     def read(self, path: str, commit: str) -> OldFile:
         """A file as `commit` held it; a note that was renamed since is found under its name of then.

@@ -217,7 +217,7 @@ def _one_wanted(history: History, path: str, asked: Asked, present: dict[str, Bl
 
 
 def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
-    """The newest commit in which `path` was something else than it is now."""
+    """The newest commit in which `path`, or the note under an older name, was something else than it is now."""
     if path not in present and _is_there(path, present):
         raise BadArgument(f"{shown(path)} is a folder: say which state of it, by a time or a revision.")
     now = present.get(path)
@@ -226,6 +226,9 @@ def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
             return commit
     if now is None:
         raise no_such(path)
+    for told in history.log.stories(path):
+        if told.blob is not None and told.blob != now:
+            return told.link.id  # from before it was renamed
     raise RevisionNotFound(f"other version of {shown(path)}", "It holds what every commit of it holds.")
 
 

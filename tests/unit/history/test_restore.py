@@ -188,6 +188,19 @@ def test_a_renamed_note_is_followed_back_to_what_it_said_under_its_old_name(line
     line.verify()
 
 
+def test_without_a_time_a_renamed_note_gets_the_text_it_had_under_its_old_name(line: Timeline) -> None:
+    """Source: docs/how-to/restore.md, "the last version that differs from now"."""
+    line.put("old.md", "first\n")
+    line.commit()
+    line.put("old.md", "second\n")
+    line.commit()
+    (line.vault / "old.md").rename(line.vault / "new.md")
+    line.commit()
+    bring_back(line, "new.md")
+    assert {name: found[0] for name, found in contents(line.vault).items()} == {"new.md": b"first\n"}
+    line.verify()
+
+
 def test_newer_notes_stay_unless_the_exact_state_is_asked_for(line: Timeline) -> None:
     """borg#4598: a restore to a point in time that leaves newer files must say so; exact removes them, recoverably."""
     line.put("old.md", "old\n")
