@@ -133,7 +133,12 @@ class Objects:
         object_id = id_of(kind, data)
         if self.is_stored(object_id, kind):
             self.freshen(object_id)
-            return object_id
+        else:
+            self.write_new(object_id, kind, data, is_synced=is_synced)
+        return object_id
+
+    def write_new(self, object_id: str, kind: bytes, data: bytes, *, is_synced: bool = True) -> None:
+        """As `write_loose`, for an object that is known not to be there."""
         with _space_told(), self._fan_folder(object_id) as folder:
             temporary = f"{_TEMPORARY}{secrets.token_hex(8)}"
             try:
@@ -153,7 +158,6 @@ class Objects:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=folder)
                 raise
-        return object_id
 
     def settle(self, object_ids: Iterable[str]) -> None:
         """Make stored objects durable, which may have been written without a sync. Packed ones were synced with their pack."""

@@ -103,8 +103,9 @@ class Writer:
             self._pack.abandon()
 
     def _write_loose(self) -> None:
-        for kind, data in self._waiting.values():
-            self._loose.add(self._objects.write_loose(kind, data))
+        for object_id, (kind, data) in self._waiting.items():
+            self._objects.write_new(object_id, kind, data)
+            self._loose.add(object_id)
         self._waiting.clear()
         self._waiting_bytes = 0
 

@@ -20,7 +20,7 @@ from service.history.trees import ReadTree, differences, flatten
 FILE_NAME: Final = "history.seen"
 REST_NS: Final = 2_000_000_000
 """A file that changed less than this before it was read may change again within the same time stamp (FAT, NFS: 2 s)."""
-WORTH_WRITING: Final = 100
+WORTH_WRITING: Final = 1_000
 """Files learnt about since the cache was last written."""
 _MAGIC: Final = b"SRSEEN1\n"
 _HEAD: Final = struct.Struct("<8sI40s64sI")

@@ -39,15 +39,16 @@ class Built:
 
 
 def reader(git: GitDir, writer: Writer) -> trees.ReadTree:
-    """Reads trees of the branch and those just written."""
+    """Reads trees of the branch and those just written; each is fetched once."""
+    fetched: dict[str, bytes] = {trees.EMPTY_TREE: b""}
 
     def read(tree: str) -> bytes:
-        if tree == trees.EMPTY_TREE:
-            return b""
-        try:
-            return writer.read(tree, TREE)
-        except ObjectMissing:  # asked again where the failure has words
-            return git.read_tree(tree)
+        if tree not in fetched:
+            try:
+                fetched[tree] = writer.read(tree, TREE)
+            except ObjectMissing:  # asked again where the failure has words
+                fetched[tree] = git.read_tree(tree)
+        return fetched[tree]
 
     return read
 
