@@ -264,7 +264,11 @@ def test_health_is_no_place_to_post(public: Service) -> None:
 
 def test_readiness_says_why_not_when_the_vault_is_gone(tmp_path: Path) -> None:
     """decisions.md 9; the first line is what the container's health check shows."""
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "A.md").write_text("a note\n", encoding="utf-8")
     with Service.start(tmp_path) as service:
+        # The first commit must not be the one that meets the missing vault: it would be tried again a minute later only.
+        wait_until(lambda: bool(service.lines("history.committed")), 30, lambda: service.log)
         assert service.ask("/readyz").status == 200
         service.vault.rename(tmp_path / "elsewhere")
         gone = service.ask("/readyz")
