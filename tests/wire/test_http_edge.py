@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import resource
 import socket
 import time
 from collections.abc import Iterator
@@ -451,10 +452,22 @@ def test_two_hundred_trickling_clients_do_not_hold_up_a_good_one_and_are_cut_off
     assert slowest_s < 5
 
 
+@contextlib.contextmanager
+def many_descriptors(number: int) -> Iterator[None]:
+    """Let this process, and not the service, hold that many: an ordinary user starts with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, number), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_a_thousand_idle_connections_do_not_keep_anybody_out(tmp_path: Path) -> None:
     """Attack line 93: the ones that waited longest make room."""
     with Service.start(tmp_path) as service, contextlib.ExitStack() as held:
         token = service.token("laptop")
+        held.enter_context(many_descriptors(1200))
         for _ in range(1000):
             held.enter_context(socket.create_connection(("127.0.0.1", service.port)))
         assert service.post(token, LIST).status == 200
