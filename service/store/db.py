@@ -95,10 +95,16 @@ class Database:
             raise _in_our_words(error, self.path) or error from error
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close this thread's connection and those of threads that have ended.
+
+        One that another thread may be using right now is left to that thread: to close it under a running statement
+        crashes the interpreter.
+        """
         with self._guard:
-            for _, connection in self._connections:
-                connection.close()
+            self._close_those_of_ended_threads()
+            for thread_ref, connection in self._connections:
+                if thread_ref() is threading.current_thread():
+                    connection.close()
             self._connections.clear()
         self._local = threading.local()
 

@@ -9,12 +9,12 @@ from service.clock import Clock, SystemClock
 from service.history.history import SCHEMAS, History, Locks
 from service.history.model import Setup
 from service.settings import Settings, load
+from service.store.db import Database
 from service.store.files import VaultFiles
 from service.store.lock import Lock
 from service.store.root import Root
 from service.tools.context import Room
 from service.vault.model import Vault
-from tests.support.databases import database
 
 
 def settings_for(folder: Path, **more: str) -> Settings:
@@ -36,7 +36,7 @@ def room_for(settings: Settings, clock: Clock | None = None) -> Room:
     files = VaultFiles(Root(settings.vault))
     lock = Lock(settings.state / "writer.lock", "the vault")
     locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
-    history = History(Setup.of(settings), database(settings.state, SCHEMAS), files, locks, clock)
+    history = History(Setup.of(settings), Database(settings.state, SCHEMAS), files, locks, clock)
     return Room(Vault(files, lock, clock, on_change=history.record), history, settings, clock, check=_alive)
 
 

@@ -17,8 +17,8 @@ from service.auth.lookup import Lookup
 from service.auth.model import Grant, acting
 from service.auth.tables import SCHEMA
 from service.auth.tokens import Tokens, digest
+from service.store.db import Database
 from tests.support.clock import HeldClock
-from tests.support.databases import database
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +30,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 def tokens(tmp_path: Path, clock: HeldClock) -> Tokens:
-    return Tokens(database(tmp_path, [SCHEMA]), clock)
+    return Tokens(Database(tmp_path, [SCHEMA]), clock)
 
 
 async def answered(guard: Guard, token: str, method: str = "POST") -> tuple[int, list[Message]]:
@@ -145,7 +145,7 @@ async def test_a_database_that_hangs_lets_nobody_in(
             return super().find(token_hash)
 
     _, token = tokens.create("laptop")
-    lookup = Lookup(HungTokens(database(tokens.path.parent, [SCHEMA]), clock))
+    lookup = Lookup(HungTokens(Database(tokens.path.parent, [SCHEMA]), clock))
     try:
         assert (await answered(Guard(say_yes, lookup, Live(lookup), clock), token))[0] == 503
     finally:

@@ -12,8 +12,8 @@ from service.auth.model import READ, WRITE, local
 from service.auth.tables import SCHEMA
 from service.auth.tokens import Tokens, digest
 from service.errors import BadArgument, Conflict, Forbidden, GrantNotFound
+from service.store.db import Database
 from tests.support.clock import HeldClock
-from tests.support.databases import database
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 def tokens(tmp_path: Path, clock: HeldClock) -> Tokens:
-    return Tokens(database(tmp_path, [SCHEMA]), clock)
+    return Tokens(Database(tmp_path, [SCHEMA]), clock)
 
 
 def test_a_token_opens_its_grant_and_nothing_else_does(tokens: Tokens) -> None:
@@ -72,7 +72,7 @@ def test_another_process_sees_a_revocation_at_once(tmp_path: Path, tokens: Token
     """auth.md 7.7: no cache; the epoch goes up in the same transaction."""
     grant, token = tokens.create("laptop")
     other, kept = tokens.create("phone")
-    elsewhere = Tokens(database(tmp_path, [SCHEMA]), clock)
+    elsewhere = Tokens(Database(tmp_path, [SCHEMA]), clock)
     before = tokens.epoch()
     assert [ended.id for ended in elsewhere.revoke(grant.id)] == [grant.id]
     assert tokens.epoch() > before

@@ -13,7 +13,7 @@ from service.auth.tables import SCHEMA
 from service.auth.tokens import Tokens, digest
 from service.clock import SystemClock
 from service.errors import GrantNotFound
-from tests.support.databases import database
+from service.store.db import Database
 from tests.support.rooms import settings_for
 
 
@@ -34,7 +34,7 @@ def test_a_token_is_made_listed_and_revoked(state: Path) -> None:
     made = json.loads(typed("create", "--name", "laptop", "--json").stdout)
     typed("create", "--name", "guest", "--read-only", "--days", "3")
     settings = settings_for(state.parent)
-    tokens = Tokens(database(state, [SCHEMA]), SystemClock(settings.zone))
+    tokens = Tokens(Database(state, [SCHEMA]), SystemClock(settings.zone))
     found = tokens.find(digest(made["token"]))
     assert found is not None
     assert found.id == made["id"]
