@@ -23,6 +23,8 @@ from service.settings import Settings
 
 RETRY_AFTER: Final = timedelta(minutes=1)
 """After a commit that failed; most causes (a lost mount, a full disk, somebody's git at work) pass."""
+TARDY_AT_LEAST: Final = timedelta(seconds=15)
+"""Readiness does not turn red sooner, however short the interval is: a commit of many notes takes seconds by itself."""
 FINISH_BUDGET_S: Final = 5.0
 """Seconds the last commit may take: SIGTERM to exit is 10 (decisions.md 12), and requests get up to 4 of them."""
 _LAST_FLUSH_SHARE: Final = 0.4
@@ -99,7 +101,7 @@ class Autocommit:
             return []
         since = max(self._started_at, status.last_success or self._started_at)
         age = self._clock.now() - since
-        if age > 2 * self._rhythm.every:
+        if age > max(2 * self._rhythm.every, TARDY_AT_LEAST):
             return [
                 f"no commit has gone through for {round(age.total_seconds())} s; look at the log, or run: strongroom doctor"
             ]
