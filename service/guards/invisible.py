@@ -73,3 +73,15 @@ def _is_pictograph(char: str, also: frozenset[str] = frozenset()) -> bool:
 
 def _joins(char: str) -> bool:
     return unicodedata.category(char)[0] in "LM" and _JOINING_SCRIPT.match(unicodedata.name(char, "")) is not None
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Where invisible characters stand in a note's text, as (start, end), sorted and not touching."""
+    found: list[tuple[int, int]] = []
+    for at, char in enumerate(text):
+        if char not in "\t\n\r" and (char in FILLERS or unicodedata.category(char) in ("Cc", "Cf")):
+            if found and found[-1][1] == at:
+                found[-1] = (found[-1][0], at + 1)
+            else:
+                found.append((at, at + 1))
+    return found
