@@ -94,6 +94,18 @@ class NotText(Refused):
         super().__init__(f"{path!r} is not UTF-8 text, so it cannot be changed without damage; save it as UTF-8 first.")
 
 
+class InvalidFrontmatter(Refused):
+    """The properties of a note cannot be read as such. Names the line, never what stands there."""
+
+    code = "INVALID_FRONTMATTER"
+
+    def __init__(self, why: str, line: int) -> None:
+        self.line = line
+        super().__init__(
+            f"the front matter cannot be read as properties: {why} (line {line}); read_note shows it as text."
+        )
+
+
 class NoMatch(Refused):
     code = "NO_MATCH"
 

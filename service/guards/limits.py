@@ -30,3 +30,9 @@ MAX_RESULT_CHARS: Final = 60_000
 
 MAX_SNIPPET_CHARS: Final = 200
 """Characters of a search snippet, centred on the match."""
+
+MAX_FRONTMATTER_CHARS: Final = 60_000
+"""Characters of front matter that is parsed: as much as one answer holds. Parsing so much takes a second at worst."""
+
+MAX_PROPERTY_DEPTH: Final = 32
+"""Lists and mappings in each other in front matter; Obsidian shows two."""

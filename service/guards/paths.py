@@ -118,6 +118,17 @@ def note(raw: str) -> VaultPath:
     return path
 
 
+def markdown(raw: str) -> VaultPath:
+    """Read the path of a note that has Markdown's features: properties, headings, tags, tasks, links.
+
+    Raises:
+        PathRefused: as `parse`, or NOT_A_NOTE for another file type.
+    """
+    path = parse(raw)
+    _check_suffix(path, MARKDOWN_SUFFIXES, "looked into")
+    return path
+
+
 def writable_note(raw: str) -> VaultPath:
     """Read the path of an existing note to be changed.
 

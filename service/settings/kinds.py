@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-TOOLSETS: Final = ("notes", "daily", "history")
+TOOLSETS: Final = ("notes", "daily", "metadata", "history")
 MIN_ORIGIN_SECRET_CHARS: Final = 32
 MAX_DURATION_S: Final = 366 * 86400
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from service.tools import daily, finding, past, reading, writing
+from service.tools import daily, finding, metadata, past, reading, writing
 from service.tools.register import ToolSpec
 
-SPECS: Final[Sequence[ToolSpec]] = (*finding.SPECS, *reading.SPECS, *writing.SPECS, *daily.SPECS, *past.SPECS)
+SPECS: Final[Sequence[ToolSpec]] = (
+    *finding.SPECS,
+    *reading.SPECS,
+    *writing.SPECS,
+    *daily.SPECS,
+    *metadata.SPECS,
+    *past.SPECS,
+)

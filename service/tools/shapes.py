@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from service.guards import limits
 from service.search.query import Found, Hit
@@ -16,6 +16,7 @@ from service.vault.daily import Appended
 from service.vault.listing import Folder
 from service.vault.model import Page
 from service.vault.notes import Edited, Written
+from service.vault.properties import Properties
 
 _AROUND_CHARS: Final = 200  # of an answer, for what is told beside the items
 
@@ -166,6 +167,16 @@ class HitsListed(Shape):
             next_offset=next_offset,
             skipped=found.skipped,
         )
+
+
+class PropertiesListed(Shape):
+    path: str
+    version: Version
+    properties: dict[str, JsonValue]
+
+    @staticmethod
+    def of(found: Properties) -> PropertiesListed:
+        return PropertiesListed(path=str(found.path), version=found.version, properties=dict(found.values))
 
 
 def moment(ns: int, zone: ZoneInfo) -> str:

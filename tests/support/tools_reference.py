@@ -41,7 +41,12 @@ CODES: Final[Mapping[str, str]] = {
 }
 """Every code an error can begin with, and what it says."""
 
-GROUPS: Final[Mapping[str, str]] = {"notes": "Notes", "daily": "Daily notes", "history": "History"}
+GROUPS: Final[Mapping[str, str]] = {
+    "notes": "Notes",
+    "daily": "Daily notes",
+    "metadata": "Metadata",
+    "history": "History",
+}
 
 
 def blocks() -> Iterator[str]:

@@ -24,6 +24,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("edit_note", {"path": "{era}/new.md", "edits": '[{"old_string": "two", "new_string": "2"}]'}, "+2"),
     ("read_note", {"path": "{era}/new.md"}, "one\n2\nthree"),
     ("read_notes", {"paths": ["{era}/new.md", "no.md"]}, "NOT_FOUND"),
+    ("get_frontmatter", {"path": "{era}/new.md"}, "properties"),
     ("search_notes", {"query": "THREE", "path_prefix": "{era}"}, "{era}/new.md"),
     ("list_notes", {"folder": "{era}"}, "{era}/new.md"),
     ("list_recent", {}, "{era}/new.md"),

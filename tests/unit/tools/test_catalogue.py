@@ -68,6 +68,7 @@ async def test_what_a_model_reads_of_a_tool_is_short_and_plain(spec: ToolSpec) -
 GIVEN: dict[str, dict[str, object]] = {
     "search_notes": {"query": "one"},
     "read_note": {"path": "n.md"},
+    "get_frontmatter": {"path": "n.md"},
     "read_notes": {"paths": ["n.md"]},
     "create_note": {"path": "new.md", "content": "x"},
     "append_to_note": {"path": "n.md", "content": "x"},
