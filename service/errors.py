@@ -110,6 +110,12 @@ class NoMatch(Refused):
     code = "NO_MATCH"
 
 
+class HiddenContent(Refused):
+    """A change that would touch, hide or bring to light what is not shown of a note."""
+
+    code = "HIDDEN_CONTENT"
+
+
 class ReadOnly(Refused):
     """Writing is switched off for this grant or for the whole appliance."""
 

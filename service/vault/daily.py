@@ -101,7 +101,7 @@ def append(vault: Vault, actor: Actor, words: str, on: date) -> Appended:
     Raises:
         BadArgument: there are no words.
         Misconfigured: as `place`.
-        NotText, TooLarge: nothing was changed.
+        HiddenContent, NotText, TooLarge: nothing was changed.
     """
     text.check_size(words, "the text")
     if not words.strip():
@@ -130,7 +130,7 @@ def _append_to_it(vault: Vault, actor: Actor, where: Place, item: str) -> Append
 def _with_item(note: NoteText, item: str) -> tuple[NoteText, int]:
     added = notes.lines_to_append(note, item)
     before = note.text + added[: len(added) - len(added.lstrip("\r\n"))]
-    return note.with_text(note.text + added), before.count(LF) + 1
+    return notes.with_more(note, added), before.count(LF) + 1
 
 
 def _list_item(words: str, now: datetime) -> str:

@@ -1,7 +1,8 @@
 """Exact replacement in a note's text: old and new strings are literal, and only what differs between them is touched.
 
-Matching sees every line end as LF, on both sides, so that a caller who saw LF can edit a note that has CRLF; what is
-written is the note's own bytes, save for the smallest changed span, whose new lines take the note's line ends.
+Matching sees the note's view, so that nothing hidden can be found or guessed at, and every line end as LF, on both sides,
+so that a caller who saw LF can edit a note that has CRLF. What is written is the note's own bytes, save for the smallest
+changed span, whose new lines take the note's line ends; what is hidden stays where it is (`service.vault.through`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from service.errors import MatchAmbiguous, NoMatch, TooLarge
+from service.errors import HiddenContent, MatchAmbiguous, NoMatch, TooLarge
 from service.guards import limits
-from service.vault import diffs, text
+from service.guards.outgoing import View
+from service.vault import diffs, text, through
 from service.vault.text import CRLF, LF, NoteText
 
 MAX_LINES_NAMED: Final = 10
@@ -47,15 +49,17 @@ def apply(note: NoteText, edits: Sequence[Edit]) -> tuple[NoteText, Outcome]:
 
     Raises:
         NoMatch, MatchAmbiguous, TooLarge: naming the edit, never its words.
+        HiddenContent: what is not shown of the note would be touched, or would not stay what it is.
     """
     line_end = note.line_end
-    now, replaced = note.text, 0
+    before = now = through.look(note.text)
+    replaced = 0
     for number, edit in enumerate(edits, start=1):
         who = f"edit {number} of {len(edits)}" if len(edits) > 1 else "old_string"
-        count = _count(now, edit, who, text_before=note.text)
+        count = _count(now.text, edit, who, text_before=before.text)
         now = _replaced(now, edit, count, line_end, who)
         replaced += count
-    return note.with_text(now), Outcome(replaced, diffs.unified(note.text, now))
+    return note.with_text(now.raw), Outcome(replaced, diffs.unified(before.text, now.text))
 
 
 def _count(now: str, edit: Edit, who: str, text_before: str) -> int:
@@ -80,23 +84,46 @@ def _find_all(view: str, old: str) -> Iterator[int]:
         at = view.find(old, at + len(old))
 
 
-def _replaced(now: str, edit: Edit, count: int, line_end: str, who: str) -> str:
+def _replaced(now: View, edit: Edit, count: int, line_end: str, who: str) -> View:
     old, new = edit.old.replace(CRLF, LF), edit.new.replace(CRLF, LF)
-    size = len(now) + count * (len(new) - len(old))
+    size = len(now.raw) + count * (len(new) - len(old))
     if size > limits.MAX_NOTE_BYTES:
         raise TooLarge(f"the note after {who}", size, limits.MAX_NOTE_BYTES, unit="characters")
-    if CRLF not in now:  # the view is the text itself; a letter may stand in millions of places
-        return now.replace(old, new)
+    if now.is_whole and CRLF not in now.raw:  # the view is the text itself; a letter may stand in millions of places
+        after = now.raw.replace(old, new)
+        return through.changed(after, after, new)
     skip, keep = _common_ends(old, new)
     added = text.in_style(new[skip : len(new) - keep], line_end)
-    raw_offset = _raw_offsets(now)
-    after, done = io.StringIO(newline=""), 0
-    for place in _find_all(now.replace(CRLF, LF), old):
-        after.write(now[done : raw_offset(place + skip)])
-        after.write(added)
-        done = raw_offset(place + len(old) - keep)
-    after.write(now[done:])
-    return after.getvalue()
+    try:
+        return through.changed(*_written(now, old, (skip, keep), added), added)
+    except HiddenContent:
+        if now.is_whole or skip + keep != len(old):
+            raise
+    return through.changed(*_written(now, old, (skip, keep), added, is_after_hidden=True), added)
+
+
+def _written(
+    now: View, old: str, ends: tuple[int, int], added: str, *, is_after_hidden: bool = False
+) -> tuple[str, str]:
+    """The raw text and the view with `added` in the place of each `old` but for its `ends`, which stay.
+
+    `is_after_hidden`: what is only put in goes behind what is hidden at that place, not before it.
+    """
+    skip, keep = ends
+    view_offset, raw = _offsets(now.text), through.RawOffsets(now)
+    written, shown = io.StringIO(newline=""), io.StringIO(newline="")
+    raw_done = view_done = 0
+    for place in _find_all(now.text.replace(CRLF, LF), old):
+        start, end = view_offset(place + skip), view_offset(place + len(old) - keep)
+        raw_start, raw_end = raw.span(start, end, is_after_hidden=is_after_hidden)
+        written.write(now.raw[raw_done:raw_start])
+        written.write(added)
+        shown.write(now.text[view_done:start])
+        shown.write(added)
+        raw_done, view_done = raw_end, end
+    written.write(now.raw[raw_done:])
+    shown.write(now.text[view_done:])
+    return written.getvalue(), shown.getvalue()
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
@@ -108,8 +135,8 @@ def _common_ends(old: str, new: str) -> tuple[int, int]:
     return head, tail
 
 
-def _raw_offsets(now: str) -> Callable[[int], int]:
-    """From an offset in the LF view to one in the text; offsets must be asked for in rising order."""
+def _offsets(now: str) -> Callable[[int], int]:
+    """From an offset in the text with LF to one in the text; offsets must be asked for in rising order."""
     seen_view, seen_raw, following = 0, 0, now.find(CRLF)
 
     def raw(offset: int) -> int:

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from service.errors import BadArgument, NoMatch, NoteChanged
 from service.guards.paths import VaultPath
 from service.store.files import FileContent
-from service.vault import editing, text, versions
+from service.vault import editing, text, through, versions
 from service.vault.editing import Edit
 from service.vault.model import Actor, Change, Vault
 from service.vault.text import NoteText
@@ -89,6 +89,7 @@ def append(vault: Vault, actor: Actor, path: VaultPath, content: str, expected_h
     Raises:
         NoteNotFound: it is never made here.
         NoteChanged: it is not the expected version.
+        HiddenContent: it would not be seen, or would change what is seen of the rest.
         NotText, TooLarge, BadArgument: nothing was changed.
     """
     text.check_size(content, "the content")
@@ -96,7 +97,7 @@ def append(vault: Vault, actor: Actor, path: VaultPath, content: str, expected_h
         raise BadArgument("there is nothing to append; give some text.")
 
     def appended(note: NoteText) -> tuple[NoteText, None]:
-        return note.with_text(note.text + lines_to_append(note, content)), None
+        return with_more(note, lines_to_append(note, content)), None
 
     with vault.lock.writing():
         after, _ = change(vault, actor, path, appended, expected_hash)
@@ -120,6 +121,7 @@ def edit(
     Raises:
         NoMatch: a piece does not occur, or nothing would change.
         MatchAmbiguous: a piece occurs more than once and is not meant to be replaced everywhere.
+        HiddenContent: what is not shown of the note would be touched, shown, or added to.
         NoteNotFound, NoteChanged, NotText, TooLarge, BadArgument: nothing was changed.
     """
     text.check_size("".join(edit.new for edit in edits), "the new text of all edits together")
@@ -175,6 +177,15 @@ def change(
         vault.on_change(actor, [Change(old.path, old.data, new.data)])
         return written(new), said
     raise AssertionError  # the last attempt returns or raises
+
+
+def with_more(note: NoteText, added: str) -> NoteText:
+    """The note with `added` behind its text.
+
+    Raises:
+        HiddenContent: that would not be seen as it stands, or would change what is seen of the rest.
+    """
+    return note.with_text(through.appended(note.text, note.text + added))
 
 
 def lines_to_append(note: NoteText, content: str) -> str:
