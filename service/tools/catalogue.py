@@ -11,8 +11,8 @@ from service.tools.register import ToolSpec
 SPECS: Final[Sequence[ToolSpec]] = (
     *finding.SPECS,
     *reading.SPECS,
+    *metadata.SPECS,
     *writing.SPECS,
     *daily.SPECS,
-    *metadata.SPECS,
     *past.SPECS,
 )
