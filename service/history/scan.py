@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -103,7 +103,7 @@ class _Walk:
         self._limit = limit
         self._rules_changed = own.digest != seen.ignore_digest
         self._tracked: set[str] = set()  # known files that do not look as they did, and are there
-        self._clean: dict[str, list[str]] = {}  # known files that do, by folder
+        self._clean: dict[str, Iterable[str]] = {}  # known files that do, by folder
         self._clean_count = 0
         self._found = Scan(own)
 
@@ -156,7 +156,7 @@ class _Walk:
                         others.append(entry)
         except OSError as error:
             self._unlistable(prefix, error)
-        self._clean[prefix] = clean
+        self._clean[prefix] = known if len(clean) == len(known) else clean  # names kept alive cost more than the rest
         self._clean_count += len(clean)
         return folders, others
 

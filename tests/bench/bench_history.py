@@ -76,7 +76,7 @@ def run(history: History, vault: Path, git: Git, rounds: int) -> None:
     time.sleep(REST_S)
     commit(history)
     git.status()
-    tell("nothing changed", measured(lambda: commit(history), rounds), measured(git.status, rounds), "1.4")
+    tell("nothing changed", *by_turns(lambda: commit(history), git.status, rounds), "1.4")
     ours, gits = [], []
     for number in range(rounds):
         edit(notes, number)
@@ -90,14 +90,20 @@ def run(history: History, vault: Path, git: Git, rounds: int) -> None:
     git_dir = str(history.git.path)
     tell(
         f"a note's history ({len(history.log.chain())})",
-        measured(lambda: history.log.note_history(name, limit=20), rounds),
-        measured(lambda: run_git(["--git-dir", git_dir, "log", "-20", "--format=%H", "HEAD", "--", name]), rounds),
+        *by_turns(
+            lambda: history.log.note_history(name, limit=20),
+            lambda: run_git(["--git-dir", git_dir, "log", "-20", "--format=%H", "HEAD", "--", name]),
+            rounds,
+        ),
         "0.5",
     )
     tell(
         "the same, to its end",
-        measured(lambda: history.log.note_history(name, limit=1000), rounds),
-        measured(lambda: run_git(["--git-dir", git_dir, "log", "--format=%H", "HEAD", "--", name]), rounds),
+        *by_turns(
+            lambda: history.log.note_history(name, limit=1000),
+            lambda: run_git(["--git-dir", git_dir, "log", "--format=%H", "HEAD", "--", name]),
+            rounds,
+        ),
         "0.5",
     )
 
@@ -128,9 +134,10 @@ def edit(notes: list[Path], number: int) -> None:
             file.write(f"edit {number}\n".encode())
 
 
-def measured(work: Callable[[], object], rounds: int) -> list[float]:
-    work()
-    return [cpu_s(work) for _ in range(rounds)]
+def by_turns(ours: Callable[[], object], gits: Callable[[], object], rounds: int) -> tuple[list[float], list[float]]:
+    """Both, in turns, so that what else the machine does hits both alike; the first turn warms up and does not count."""
+    turns = [(cpu_s(ours), cpu_s(gits)) for _ in range(rounds + 1)][1:]
+    return [mine for mine, _ in turns], [other for _, other in turns]
 
 
 def cpu_s(work: Callable[[], object]) -> float:
