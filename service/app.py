@@ -22,6 +22,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from mcp.server.transport_security import TransportSecuritySettings
 
 from service.auth import model, tables
+from service.auth.budget import Budget
 from service.auth.guard import Guard
 from service.auth.live import Live
 from service.auth.lookup import Lookup
@@ -29,6 +30,7 @@ from service.auth.model import acting_as
 from service.auth.tokens import Tokens
 from service.clock import Clock, SystemClock
 from service.errors import AlreadyServed, AppError, BadMount, VaultMissing
+from service.guards.trust import LowTrust
 from service.history import history as history_
 from service.history.history import History, Locks
 from service.history.model import Setup
@@ -102,8 +104,8 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
         tokens = Tokens(database, clock)
-        vault = Vault(files, lock, clock, on_change=history.record)
-        room = Room(vault, history, settings, clock, check=tokens.check)
+        vault = Vault(files, lock, clock, on_change=history.record, low_trust=LowTrust.of(settings.low_trust))
+        room = Room(vault, history, settings, clock, tokens.check, Budget(settings.write_budget))
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
         rhythm = Rhythm.of(settings)
         clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)

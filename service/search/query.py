@@ -48,7 +48,10 @@ class Order(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question. `folder` and `excluded` hold whole folders or single notes, never beginnings of names."""
+    """A question. `folder` and `excluded` hold whole folders or single notes, never beginnings of names.
+
+    Low-trust folders are left out unless they are included, or `folder` is or lies in one.
+    """
 
     words: str
     folder: VaultPath = ROOT
@@ -58,6 +61,7 @@ class Query:
     is_case_sensitive: bool = False
     limit: int = 20
     offset: int = 0
+    include_low_trust: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +76,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The asked page of hits, how many notes they all come from, and how many notes could not be searched."""
+    """The asked page of hits, how many notes they all come from, and how many notes could not be searched.
+
+    `left_out` are the low-trust folders that were not looked into.
+    """
 
     page: Page[Hit]
     notes: int
     skipped: int
+    left_out: tuple[VaultPath, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +108,17 @@ def search(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic
 
 def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadline) -> Found:
     excluded = _as_excluded(query.excluded)
+    trusts_all = query.include_low_trust or vault.low_trust.holds(query.folder)
+    left_out: list[VaultPath] = []
 
     def is_wanted(path: VaultPath) -> bool:
         deadline.check()
-        return not excluded or _composed(path.parts) not in excluded
+        if excluded and _composed(path.parts) in excluded:
+            return False
+        if trusts_all or not vault.low_trust.holds(path):
+            return True
+        left_out.append(path)  # such a folder itself: what it holds is not asked for
+        return False
 
     matches: list[_Match] = []
     skipped = 0
@@ -114,7 +129,9 @@ def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadl
             matches.append(match)
     matches.sort(key=_in_order(query.order))
     total = sum(match.hits for match in matches)
-    return Found(Page(tuple(_hits(vault, query, needle, matches)), total, query.offset), len(matches), skipped)
+    return Found(
+        Page(tuple(_hits(vault, query, needle, matches)), total, query.offset), len(matches), skipped, tuple(left_out)
+    )
 
 
 def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:

@@ -39,6 +39,8 @@ class Settings:
     toolsets: tuple[str, ...]
     disabled_tools: tuple[str, ...]
     is_read_only: bool
+    low_trust: tuple[str, ...]
+    write_budget: int | None
     commit_every_s: float
     commit_quiet_s: float
     commit_max_wait_s: float
@@ -85,13 +87,13 @@ def redacted(settings: Settings) -> dict[str, str]:
         if row.is_secret:
             shown[row.name] = "(set)" if value else "(not set)"
         elif isinstance(value, tuple):
-            shown[row.name] = ",".join(value)
+            shown[row.name] = ",".join(value) or row.nothing
         elif isinstance(value, bool):
             shown[row.name] = "1" if value else "0"
         elif isinstance(value, float):
             shown[row.name] = f"{value:g}s"
         else:
-            shown[row.name] = "" if value is None else str(value)
+            shown[row.name] = row.nothing if value is None else str(value)
     return shown
 
 

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 TOOLSETS: Final = ("notes", "daily", "metadata", "history")
+OFF: Final = "off"
+"""How a list or a number that has a default is switched off, since a name set to nothing counts as not set."""
 MIN_ORIGIN_SECRET_CHARS: Final = 32
 MAX_DURATION_S: Final = 366 * 86400
 
@@ -91,6 +93,26 @@ def secrets(raw: str) -> tuple[str, ...]:
             f"use at least {MIN_ORIGIN_SECRET_CHARS} random ASCII characters without blanks, for example from: openssl rand -hex 32"
         )
     return found
+
+
+def folders(raw: str) -> tuple[str, ...]:
+    if raw.strip().lower() == OFF:
+        return ()
+    named = tuple(word.removesuffix("/") for word in words(raw))
+    if not named:
+        raise ValueError(f"that names no folder; give some, separated by commas, or {OFF} for none")
+    for word in named:
+        if word.startswith("/") or "\\" in word or any(part in ("", ".", "..") for part in word.split("/")):
+            raise ValueError(f"{word!r} is no folder of the vault; give one such as Clippings or Archive/Web")
+    return named
+
+
+def count(raw: str) -> int | None:
+    if raw.strip().lower() == OFF:
+        return None
+    if not re.fullmatch(r"\s*[0-9]{1,9}\s*", raw):
+        raise ValueError(f"{raw!r} is no number; give one from 0 up, or {OFF} for no limit")
+    return int(raw)
 
 
 def flag(raw: str) -> bool:

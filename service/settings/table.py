@@ -21,7 +21,8 @@ PREFIX: Final = "STRONGROOM_"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One row. `parse` raises ValueError with the sentence to show; `field` is its name in `Settings`."""
+    """One row. `parse` raises ValueError with the sentence to show; `field` is its name in `Settings`;
+    `nothing` is how an empty value is written."""
 
     name: str
     field: str
@@ -30,6 +31,7 @@ class Setting:
     doc: str
     parse: Callable[[str], Value]
     is_secret: bool = False
+    nothing: str = ""
 
 
 # fmt: off
@@ -55,6 +57,11 @@ TABLE: Final[Sequence[Setting]] = (
             "Single tools to leave out.", kinds.words),
     Setting("STRONGROOM_READ_ONLY", "is_read_only", "flag", "0",
             "Hide and refuse every tool that writes.", kinds.flag),
+    Setting("STRONGROOM_LOW_TRUST", "low_trust", "folders", "Clippings",
+            "Folders whose notes come from outside: left out of searches and lists unless asked for, labelled when read.",
+            kinds.folders, nothing=kinds.OFF),
+    Setting("STRONGROOM_WRITE_BUDGET", "write_budget", "count", "50",
+            "Writes a token may do in the hour after it read such a note; 0 none.", kinds.count, nothing=kinds.OFF),
     Setting("STRONGROOM_COMMIT_EVERY", "commit_every_s", "duration", "30m",
             "How often whatever changed is committed; 0 never.", kinds.duration),
     Setting("STRONGROOM_COMMIT_QUIET", "commit_quiet_s", "duration", "60s",

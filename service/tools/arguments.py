@@ -32,4 +32,5 @@ ExpectedHash: TypeAlias = Annotated[
 Content: TypeAlias = Annotated[str, Field(json_schema_extra={"maxLength": limits.MAX_WRITE_CHARS})]
 """Text of a write. The bound is told here and kept by the vault, which says TOO_LARGE."""
 
+IncludeLowTrust: TypeAlias = Annotated[bool, Field(description="Also notes that come from outside.")]
 Offset: TypeAlias = Annotated[int, Field(ge=0)]

@@ -9,11 +9,12 @@ from pydantic import Field
 from service.guards import paths
 from service.search import query as searching
 from service.search.query import Order, Part, Query
-from service.tools.arguments import FolderPath, Offset
-from service.tools.context import Ctx, room
+from service.tools.arguments import FolderPath, IncludeLowTrust, Offset
+from service.tools.context import Ctx, given, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import HitsListed, NotesListed, Tree
 from service.vault import listing
+from service.vault.listing import Newest
 
 _FOLDERS_A_PAGE: Final = 500
 
@@ -31,6 +32,7 @@ def search_notes(
     sort_by: Literal["relevance", "path", "modified"] = "relevance",
     case_sensitive: bool = False,
     part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",
+    include_low_trust: IncludeLowTrust = False,
 ) -> HitsListed:
     """Find lines that hold the query as literal text, never a pattern, ignoring case.
 
@@ -46,21 +48,30 @@ def search_notes(
         is_case_sensitive=case_sensitive,
         limit=limit,
         offset=offset,
+        include_low_trust=include_low_trust,
     )
-    return HitsListed.of(searching.search(room(ctx).vault, question))
+    here = room(ctx)
+    found = searching.search(here.vault, question)
+    return HitsListed.of(found, notice=given(here, [hit.path for hit in found.page.items]))
 
 
 def list_notes(
     ctx: Ctx, folder: FolderPath = "", limit: Annotated[int, Field(ge=1, le=500)] = 100, offset: Offset = 0
 ) -> NotesListed:
     """List the notes in a folder and below it, last changed first."""
-    page = listing.newest(room(ctx).vault, paths.folder(folder), limit=limit, offset=offset)
-    return NotesListed.of(page, room(ctx).clock.zone)
+    return _listed(ctx, listing.newest(room(ctx).vault, paths.folder(folder), limit=limit, offset=offset))
 
 
-def list_recent(ctx: Ctx, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> NotesListed:
+def list_recent(
+    ctx: Ctx, limit: Annotated[int, Field(ge=1, le=50)] = 10, include_low_trust: IncludeLowTrust = False
+) -> NotesListed:
     """List the notes changed last, across the vault."""
-    return NotesListed.of(listing.newest(room(ctx).vault, limit=limit), room(ctx).clock.zone)
+    return _listed(ctx, listing.newest(room(ctx).vault, limit=limit, include_low_trust=include_low_trust))
+
+
+def _listed(ctx: Ctx, newest: Newest) -> NotesListed:
+    given(room(ctx), [entry.path for entry in newest.page.items])  # a name is text too
+    return NotesListed.of(newest, room(ctx).clock.zone)
 
 
 def get_vault_tree(

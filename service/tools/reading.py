@@ -10,8 +10,9 @@ from pydantic import Field
 from service.errors import AppError
 from service.guards import limits, paths
 from service.guards.invisible import has_invisible
+from service.tools import notices
 from service.tools.arguments import NotePath
-from service.tools.context import Ctx, room
+from service.tools.context import Ctx, given, room
 from service.tools.register import ToolSpec
 from service.vault import excerpts, notes
 from service.vault.excerpts import Excerpt, Span
@@ -30,11 +31,11 @@ def read_note(
 ) -> str:
     """Read a note, whole or from start_line to end_line (from 1, inclusive).
 
-    First line: [path | N bytes | version HASH]; then notices in brackets, then the text as it stands in the file.
-    A long note is cut; the notice names the line to go on from.
+    First line: [path | N bytes | version HASH]; then notices in brackets, then the text, without what a person who opens
+    the note would not see. A long note is cut; the notice names the line to go on from.
     """
     note = notes.read(room(ctx).vault, paths.note(path))
-    return _shown(note, Span(start_line, end_line, start_column), limits.MAX_RESULT_CHARS - _HEAD_CHARS)
+    return _shown(ctx, note, Span(start_line, end_line, start_column), limits.MAX_RESULT_CHARS - _HEAD_CHARS)
 
 
 def read_notes(
@@ -45,10 +46,10 @@ def read_notes(
     One that cannot be read is reported in its place as [path] CODE: reason.
     """
     found = [_found(ctx, raw, number) for number, raw in enumerate(paths)]
-    sizes = [len(note.content.text) if isinstance(note, Note) else 0 for note in found]
+    sizes = [len(note.view.text) if isinstance(note, Note) else 0 for note in found]
     shares = excerpts.fair_shares(sizes, limits.MAX_RESULT_CHARS - _HEAD_CHARS * len(found))
     return _BETWEEN.join(
-        _shown(note, Span(), share) if isinstance(note, Note) else note
+        _shown(ctx, note, Span(), share) if isinstance(note, Note) else note
         for note, share in zip(found, shares, strict=True)
     )
 
@@ -61,26 +62,29 @@ def _found(ctx: Ctx, raw: str, number: int) -> Note | str:
         return f"[{raw if is_plain else f'paths[{number}]'}] {error.code}: {error}"
 
 
-def _shown(note: Note, span: Span, max_chars: int) -> str:
-    part = excerpts.excerpt(note.content.text, span, max_chars)
+def _shown(ctx: Ctx, note: Note, span: Span, max_chars: int) -> str:
+    told = notices.of(note.view, given(room(ctx), [note.path]))
+    part = excerpts.excerpt(note.view.text, span, max_chars)
     head = f"[{note.path} | {note.size_bytes} bytes | version {note.version}]"
-    return "\n".join([head, *_notices(note, span, part), part.text])
+    where = [] if note.view.withheld else _where(note, span, part)
+    return "\n".join([head, *(f"[{notice}]" for notice in told), *where, part.text])
 
 
-def _notices(note: Note, span: Span, part: Excerpt) -> Sequence[str]:
-    notices = []
+def _where(note: Note, span: Span, part: Excerpt) -> Sequence[str]:
+    """Which lines these are, and how to get the rest."""
+    told = []
     if part.next_line is not None:
         column = f", start_column={part.next_column}" if part.next_column > 1 else ""
-        notices.append(
+        told.append(
             f"[cut: lines {part.first}-{part.last} of {part.lines}; go on with start_line={part.next_line}{column}]"
         )
     elif part.last < part.first and not span.is_whole:
-        notices.append(f"[nothing there: the note has {part.lines} lines]")
+        told.append(f"[nothing there: the note has {part.lines} lines]")
     elif not span.is_whole:
-        notices.append(f"[lines {part.first}-{part.last} of {part.lines}]")
+        told.append(f"[lines {part.first}-{part.last} of {part.lines}]")
     if not note.content.is_exact:
-        notices.append("[not UTF-8: what could not be read stands as U+FFFD, and the note cannot be changed here]")
-    return notices
+        told.append("[not UTF-8: what could not be read stands as U+FFFD, and the note cannot be changed here]")
+    return told
 
 
 SPECS: Final = (ToolSpec(read_note, "Read a note", "notes"), ToolSpec(read_notes, "Read several notes", "notes"))

@@ -13,7 +13,8 @@ from mcp_types import ListResourcesResult, ReadResourceResult, Resource, Resourc
 from service.errors import BadArgument, NoteNotFound, PathRefused
 from service.guards import paths
 from service.store.files import Entry
-from service.tools.context import Room
+from service.tools import notices
+from service.tools.context import Room, given
 from service.tools.register import ResourceSpec
 from service.vault import listing, notes
 from service.vault.notes import Note
@@ -45,7 +46,9 @@ def page(room: Room, cursor: str | None) -> ListResourcesResult:
 
 
 def read(room: Room, uri: str) -> ReadResourceResult:
-    """The whole text of a note. The path may be percent-encoded or as it stands, `#`, `?` and blanks included.
+    """The whole text of a note as it may be shown. The path may be percent-encoded or as it stands, `#`, `?` and blanks
+    included. What is hidden is counted in `_meta`; a low-trust note's label, and why one is withheld, stand in the text too,
+    since few clients show `_meta`.
 
     Raises:
         BadArgument: no `note://` URI.
@@ -61,11 +64,19 @@ def read(room: Room, uri: str) -> ReadResourceResult:
         if raw == decoded:
             raise
         note = _read_as_it_stands(room, raw, decoded)
+    label = given(room, [note.path])
+    told = notices.of(note.view, label)
+    is_told_in_text = bool(label or note.view.withheld)
     contents = TextResourceContents(
         uri=uri,
         mime_type=_MARKDOWN,
-        text=note.content.text,
-        _meta={"version": note.version, "bytes": note.size_bytes},
+        text="\n".join([*(f"[{notice}]" for notice in told), note.view.text]) if is_told_in_text else note.view.text,
+        _meta={
+            "version": note.version,
+            "bytes": note.size_bytes,
+            **({"hidden": {kind.value: count for kind, count in note.view.counts.items()}} if note.view.counts else {}),
+            **({"notices": list(told)} if told else {}),
+        },
     )
     return ReadResourceResult(contents=[contents])
 

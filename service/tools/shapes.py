@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Final, TypeVar
 from zoneinfo import ZoneInfo
@@ -10,21 +10,25 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from service.guards import limits
+from service.guards.paths import VaultPath
 from service.search.query import Found, Hit
 from service.store.files import Entry
 from service.vault.daily import Appended
-from service.vault.listing import Folder
+from service.vault.listing import Folder, Newest
 from service.vault.model import Page
 from service.vault.notes import Edited, Written
 from service.vault.properties import Properties
 
-_AROUND_CHARS: Final = 200  # of an answer, for what is told beside the items
+_AROUND_CHARS: Final = 2000  # of an answer, for what is told beside the items
+_MAX_LEFT_OUT: Final = 3
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Shape")
 
 Version = Annotated[str, Field(description="Give it as expected_hash to change exactly this version.")]
 NextOffset = Annotated[int | None, Field(description="Where the next page begins; null at the end.")]
+
+LeftOut = Annotated[list[str], Field(description="Low-trust folders that were not looked into.")]
 
 
 class Shape(BaseModel):
@@ -67,9 +71,14 @@ class NoteEdited(NoteWritten):
     diff: str
 
     @staticmethod
-    def after(edited: Edited, *, dry_run: bool) -> NoteEdited:
+    def after(edited: Edited, *, dry_run: bool, notice: str = "") -> NoteEdited:
         note = NoteWritten.of(edited.written)
-        return NoteEdited(**dict(note), replaced=edited.replaced, dry_run=dry_run, diff=edited.diff)
+        return NoteEdited(
+            **{**dict(note), "notice": " ".join(filter(None, (note.notice, notice)))},
+            replaced=edited.replaced,
+            dry_run=dry_run,
+            diff=edited.diff,
+        )
 
 
 class NoteDeleted(NoteWritten):
@@ -111,11 +120,14 @@ class NotesListed(Shape):
     notes: list[NoteListed]
     total: int
     next_offset: NextOffset
+    left_out: LeftOut
 
     @staticmethod
-    def of(page: Page[Entry], zone: ZoneInfo) -> NotesListed:
-        notes, next_offset = fitting(page, lambda entry: NoteListed.of(entry, zone))
-        return NotesListed(notes=notes, total=page.total, next_offset=next_offset)
+    def of(newest: Newest, zone: ZoneInfo) -> NotesListed:
+        notes, next_offset = fitting(newest.page, lambda entry: NoteListed.of(entry, zone))
+        return NotesListed(
+            notes=notes, total=newest.page.total, next_offset=next_offset, left_out=_named(newest.left_out)
+        )
 
 
 class FolderListed(Shape):
@@ -132,11 +144,20 @@ class Tree(Shape):
     folders: list[FolderListed]
     total: int
     next_offset: NextOffset
+    low_trust: Annotated[
+        list[str], Field(description="Low-trust folders among these; what is in them is only counted.")
+    ]
 
     @staticmethod
     def of(page: Page[Folder]) -> Tree:
         folders, next_offset = fitting(page, FolderListed.of)
-        return Tree(folders=folders, total=page.total, next_offset=next_offset)
+        shown = page.items[: len(folders)]
+        return Tree(
+            folders=folders,
+            total=page.total,
+            next_offset=next_offset,
+            low_trust=[str(folder.path) for folder in shown if folder.is_low_trust],
+        )
 
 
 class HitListed(Shape):
@@ -155,10 +176,12 @@ class HitsListed(Shape):
     total: Annotated[int, Field(description="Matching lines in all.")]
     total_notes: Annotated[int, Field(description="Notes they are in.")]
     next_offset: NextOffset
-    skipped: Annotated[int, Field(description="Notes too large or unreadable, not searched.")]
+    skipped: Annotated[int, Field(description="Notes too large, unreadable or withheld, not searched.")]
+    left_out: LeftOut
+    notice: Annotated[str, Field(description="Whose text some hits are; mostly empty.")]
 
     @staticmethod
-    def of(found: Found) -> HitsListed:
+    def of(found: Found, *, notice: str = "") -> HitsListed:
         hits, next_offset = fitting(found.page, HitListed.of)
         return HitsListed(
             hits=hits,
@@ -166,6 +189,8 @@ class HitsListed(Shape):
             total_notes=found.notes,
             next_offset=next_offset,
             skipped=found.skipped,
+            left_out=_named(found.left_out),
+            notice=notice,
         )
 
 
@@ -173,10 +198,18 @@ class PropertiesListed(Shape):
     path: str
     version: Version
     properties: dict[str, JsonValue]
+    notice: Annotated[str, Field(description="Whose text this is; mostly empty.")]
 
     @staticmethod
-    def of(found: Properties) -> PropertiesListed:
-        return PropertiesListed(path=str(found.path), version=found.version, properties=dict(found.values))
+    def of(found: Properties, *, notice: str) -> PropertiesListed:
+        return PropertiesListed(
+            path=str(found.path), version=found.version, properties=dict(found.values), notice=notice
+        )
+
+
+def _named(folders: Sequence[VaultPath]) -> list[str]:
+    """The first of them, since a vault may have many and an answer is bounded."""
+    return [str(folder) for folder in folders[:_MAX_LEFT_OUT]]
 
 
 def moment(ns: int, zone: ZoneInfo) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from service.guards import paths
 from service.tools.arguments import Content, ExpectedHash, NewPath, NotePath, an_object
-from service.tools.context import Ctx, actor, room
+from service.tools.context import Ctx, actor, given, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import NoteDeleted, NoteEdited, NoteWritten
 from service.vault import notes
@@ -56,15 +56,16 @@ def edit_note(
 
     Strings are literal. The answer carries a short diff.
     """
+    here = room(ctx)
     edited = notes.edit(
-        room(ctx).vault,
+        here.vault,
         actor(ctx),
         paths.writable_note(path),
         [asked.edit for asked in edits],
         expected_hash,
         is_trial=dry_run,
     )
-    return NoteEdited.after(edited, dry_run=dry_run)
+    return NoteEdited.after(edited, dry_run=dry_run, notice=given(here, [edited.written.path]))
 
 
 def delete_note(ctx: Ctx, path: NotePath, expected_hash: ExpectedHash = "") -> NoteDeleted:

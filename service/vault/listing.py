@@ -12,21 +12,47 @@ from service.vault.model import Page, Vault, page_of
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of the tree: how many notes lie directly in it, and how many in it and below."""
+    """A folder of the tree: how many notes lie directly in it, and how many in it and below.
+
+    Of a low-trust folder the tree shows that much and not what is in it, since names come from outside too.
+    """
 
     path: VaultPath
     notes: int
     total_notes: int
+    is_low_trust: bool = False
 
 
-def newest(vault: Vault, folder: VaultPath = ROOT, *, limit: int, offset: int = 0) -> Page[Entry]:
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """Notes, and the low-trust folders whose notes are not among them."""
+
+    page: Page[Entry]
+    left_out: tuple[VaultPath, ...]
+
+
+def newest(
+    vault: Vault, folder: VaultPath = ROOT, *, limit: int, offset: int = 0, include_low_trust: bool = False
+) -> Newest:
     """Notes at and below `folder`, the last changed first; equal times by path.
+
+    Low-trust folders are left out, unless they are included or `folder` is or lies in one.
 
     Raises:
         NoteNotFound: there is no such folder; names the nearest.
     """
     entries = sorted(vault.files.walk(folder), key=lambda entry: (-entry.mtime_ns, entry.path.parts))
-    return page_of(entries, limit, offset)
+    left_out: dict[VaultPath, None] = {}
+    if not include_low_trust and not vault.low_trust.holds(folder):
+        kept = []
+        for entry in entries:
+            around = vault.low_trust.around(entry.path)
+            if around is None:
+                kept.append(entry)
+            else:
+                left_out[around] = None
+        entries = kept
+    return Newest(page_of(entries, limit, offset), tuple(left_out))
 
 
 def by_path(vault: Vault) -> list[Entry]:
@@ -42,10 +68,20 @@ def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folde
         for length in range(len(folder.parts) + 1):
             total[_ancestor(folder, length)] += notes
     shown = sorted(
-        (folder for folder in vault.files.folders() if len(folder.parts) <= depth), key=lambda one: one.parts
+        (folder for folder in vault.files.folders() if len(folder.parts) <= depth and not _is_inside(vault, folder)),
+        key=lambda one: one.parts,
     )
     page = page_of(shown, limit, offset)
-    return Page(tuple(Folder(path, direct[path], total[path]) for path in page.items), page.total, page.offset)
+    return Page(
+        tuple(Folder(path, direct[path], total[path], vault.low_trust.holds(path)) for path in page.items),
+        page.total,
+        page.offset,
+    )
+
+
+def _is_inside(vault: Vault, folder: VaultPath) -> bool:
+    """Whether a folder lies in a low-trust one, and is not that one itself."""
+    return vault.low_trust.around(folder) not in (None, folder)
 
 
 def _ancestor(folder: VaultPath, length: int) -> VaultPath:

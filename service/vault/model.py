@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from service.clock import Clock
 from service.guards.paths import VaultPath
+from service.guards.trust import ALL_TRUSTED, LowTrust
 from service.store.files import Permit, VaultFiles
 from service.store.lock import Lock
 
@@ -50,6 +51,7 @@ class Vault:
     lock: Lock
     clock: Clock
     on_change: OnChange
+    low_trust: LowTrust = ALL_TRUSTED
 
 
 @dataclass(frozen=True, slots=True)

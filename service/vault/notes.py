@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from service.errors import BadArgument, NoMatch, NoteChanged
+from service.guards import outgoing
+from service.guards.outgoing import View
 from service.guards.paths import VaultPath
 from service.store.files import FileContent
 from service.vault import editing, text, through, versions
@@ -27,10 +29,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as it was read. `path` is spelled as on disk."""
+    """A note as it was read. `path` is spelled as on disk; `content` is what the file holds, `view` what may be shown."""
 
     path: VaultPath
     content: NoteText
+    view: View
     version: str
     size_bytes: int
 
@@ -65,7 +68,8 @@ def read(vault: Vault, path: VaultPath) -> Note:
         PathAmbiguous, PathRefused, TooLarge, Unavailable: as `VaultFiles.read`.
     """
     found = vault.files.read(path)
-    return Note(found.path, text.decode(found.data), found.version, len(found.data))
+    content = text.decode(found.data)
+    return Note(found.path, content, outgoing.view(content.text), found.version, len(found.data))
 
 
 def create(vault: Vault, actor: Actor, path: VaultPath, content: str) -> Written:

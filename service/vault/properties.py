@@ -28,7 +28,7 @@ from ruamel.yaml.events import (
 )
 
 from service.errors import InvalidFrontmatter
-from service.guards import invisible, limits, outgoing
+from service.guards import invisible, limits
 from service.guards.paths import VaultPath
 from service.vault import frontmatter, notes
 from service.vault.model import Vault
@@ -94,7 +94,7 @@ def read(vault: Vault, path: VaultPath) -> Properties:
         NoteNotFound, PathRefused, TooLarge: as `notes.read`.
     """
     note = notes.read(vault, path)
-    values = parse(frontmatter.inner(outgoing.view(note.content.text).text), first_line=2)
+    values = parse(frontmatter.inner(note.view.text), first_line=2)
     return Properties(note.path, note.version, {_shown(key): _seen(value) for key, value in values.items()})
 
 

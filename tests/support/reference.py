@@ -57,6 +57,9 @@ _KINDS: Final[Mapping[str, str]] = {
     "path": "an absolute path; `~` is the home folder.",
     "address": "an address of this machine, such as `127.0.0.1`, `0.0.0.0` or `::1`.",
     "port": "a number from 1 to 65535.",
+    "folders": "folders of the vault, separated by commas, without regard to case: `Clippings` is the one at the root, "
+    "`Archive/Web` one inside `Archive`. What lies in them counts too. `off` for none.",
+    "count": "a whole number from 0 up; `off` for no limit.",
     "URL": "scheme, host and port, such as `https://notes.example.org`, without a path.",
     "list": "words separated by commas.",
     "secret": "at least 32 ASCII characters without blanks, for example from `openssl rand -hex 32`; never shown and never logged.",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from service.auth.budget import Budget
 from service.auth.model import Grant
 from service.clock import Clock, SystemClock
+from service.guards.trust import LowTrust
 from service.history.history import SCHEMAS, History, Locks
 from service.history.model import Setup
 from service.settings import Settings, load
@@ -37,7 +39,8 @@ def room_for(settings: Settings, clock: Clock | None = None) -> Room:
     lock = Lock(settings.state / "writer.lock", "the vault")
     locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
     history = History(Setup.of(settings), Database(settings.state, SCHEMAS), files, locks, clock)
-    return Room(Vault(files, lock, clock, on_change=history.record), history, settings, clock, check=_alive)
+    vault = Vault(files, lock, clock, on_change=history.record, low_trust=LowTrust.of(settings.low_trust))
+    return Room(vault, history, settings, clock, _alive, Budget(settings.write_budget))
 
 
 def _alive(_grant: Grant) -> None:

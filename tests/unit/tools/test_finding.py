@@ -37,6 +37,8 @@ async def test_a_search_answers_lines_with_snippets_and_a_count(caller: Caller, 
         "total_notes": 2,
         "next_offset": None,
         "skipped": 0,
+        "left_out": [],
+        "notice": "",
     }
 
 
@@ -117,6 +119,7 @@ async def test_notes_are_listed_newest_first_in_the_owners_zone(tmp_path: Path) 
             ],
             "total": 2,
             "next_offset": None,
+            "left_out": [],
         }
         recent = await caller.facts("list_recent", limit=2)
     assert [note["path"] for note in recent["notes"]] == ["a/new.md", "b.md"]  # type: ignore[attr-defined]
@@ -125,7 +128,7 @@ async def test_notes_are_listed_newest_first_in_the_owners_zone(tmp_path: Path) 
 
 async def test_an_empty_vault_is_no_error(caller: Caller) -> None:
     """ancestors.md 1.2.4."""
-    assert await caller.facts("list_recent") == {"notes": [], "total": 0, "next_offset": None}
+    assert await caller.facts("list_recent") == {"notes": [], "total": 0, "next_offset": None, "left_out": []}
     assert (await caller.facts("search_notes", query="x"))["total"] == 0
     tree = await caller.facts("get_vault_tree")
     assert tree["folders"] == [{"path": "", "notes": 0, "total_notes": 0}]
@@ -142,6 +145,7 @@ async def test_the_tree_shows_every_folder(caller: Caller, desk: Desk) -> None:
         ],
         "total": 2,
         "next_offset": None,
+        "low_trust": [],
     }
 
 

@@ -42,12 +42,12 @@ def dated(desk: Desk) -> Desk:
 
 def test_notes_are_listed_newest_first_and_equal_times_by_path(dated: Desk) -> None:
     """contract.md, list_notes; hidden names, links and other files never (complaints 33, 39)."""
-    assert names(listing.newest(dated.vault, limit=10)) == ["a/new.txt", "a/b.md", "a.md", "old.md"]
+    assert names(listing.newest(dated.vault, limit=10).page) == ["a/new.txt", "a/b.md", "a.md", "old.md"]
 
 
 def test_a_folder_is_a_folder_and_no_beginning_of_a_name(dated: Desk) -> None:
     """ancestors.md 1.2.5: prefix, not substring."""
-    assert names(listing.newest(dated.vault, paths.folder("a"), limit=10)) == ["a/new.txt", "a/b.md"]
+    assert names(listing.newest(dated.vault, paths.folder("a"), limit=10).page) == ["a/new.txt", "a/b.md"]
 
 
 def test_pages_join_to_the_whole_list(desk: Desk) -> None:
@@ -56,7 +56,7 @@ def test_pages_join_to_the_whole_list(desk: Desk) -> None:
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        page = listing.newest(desk.vault, limit=100, offset=offset)
+        page = listing.newest(desk.vault, limit=100, offset=offset).page
         assert page.total == 639
         seen += names(page)
         offset = page.next_offset

@@ -1,0 +1,158 @@
+"""Notes from outside: left out unless asked for, labelled when read, and a budget of writes afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from mcp_types import TextResourceContents
+
+from service.auth.budget import Budget
+from service.tools import resources
+from service.tools.catalogue import SPECS
+from service.tools.context import LOW_TRUST
+from tests.support.calling import Caller, calling
+from tests.support.desk import Desk
+
+pytestmark = pytest.mark.anyio
+
+NOTES = {
+    "mine.md": "garden of mine\n",
+    "clippings/web.md": "---\ntitle: garden\n---\ngarden of theirs\n",
+    "clippings/deep/er.md": "garden further down\n",
+    "Archive/Clippings/old.md": "garden long ago\n",
+}
+
+
+@pytest.fixture
+async def caller(desk: Desk) -> AsyncIterator[Caller]:
+    desk.put(NOTES)
+    desk.room = replace(desk.room, budget=Budget(2))
+    async with calling(desk.room, SPECS, resources.SPEC) as caller:
+        yield caller
+
+
+async def test_a_search_leaves_them_out_and_says_so(caller: Caller) -> None:
+    """decisions.md 15; guards.md 6, 58."""
+    facts = await caller.facts("search_notes", query="garden")
+    assert [hit["path"] for hit in facts["hits"]] == ["Archive/Clippings/old.md", "mine.md"]
+    assert (facts["total"], facts["left_out"], facts["notice"]) == (2, ["clippings"], "")
+
+
+@pytest.mark.parametrize("asked", [{"include_low_trust": True}, {"path_prefix": "clippings"}])
+async def test_a_search_that_asks_for_them_finds_them_with_their_label(
+    caller: Caller, asked: dict[str, object]
+) -> None:
+    """contract.md, include_low_trust; naming the folder is asking."""
+    facts = await caller.facts("search_notes", query="garden", **asked)
+    found = {hit["path"] for hit in facts["hits"]}
+    assert {"clippings/web.md", "clippings/deep/er.md"} <= found
+    assert (facts["left_out"], facts["notice"]) == ([], LOW_TRUST)
+
+
+async def test_lists_leave_them_out_unless_asked(caller: Caller) -> None:
+    """decisions.md 15."""
+    for tool in ("list_recent", "list_notes"):
+        facts = await caller.facts(tool)
+        assert sorted(note["path"] for note in facts["notes"]) == ["Archive/Clippings/old.md", "mine.md"]
+        assert (facts["total"], facts["left_out"]) == (2, ["clippings"])
+    assert (await caller.facts("list_recent", include_low_trust=True))["total"] == 4
+    inside = await caller.facts("list_notes", folder="clippings/deep")
+    assert [note["path"] for note in inside["notes"]] == ["clippings/deep/er.md"]
+
+
+async def test_the_tree_shows_such_a_folder_with_its_counts_only(caller: Caller) -> None:
+    """decisions.md 15."""
+    facts = await caller.facts("get_vault_tree")
+    assert [(one["path"], one["notes"], one["total_notes"]) for one in facts["folders"]] == [
+        ("", 1, 4), ("Archive", 0, 1), ("Archive/Clippings", 1, 1), ("clippings", 1, 2),
+    ]  # fmt: skip
+    assert facts["low_trust"] == ["clippings"]
+
+
+async def test_what_is_read_from_there_is_labelled(caller: Caller) -> None:
+    """The issue: labelled when read, in fixed words."""
+    text = await caller.text("read_note", path="clippings/web.md")
+    assert text.split("\n")[1] == f"[{LOW_TRUST}]"
+    several = (await caller.text("read_notes", paths=["mine.md", "clippings/web.md"])).split("\n\n---\n\n")
+    assert [LOW_TRUST in one for one in several] == [False, True]
+    assert (await caller.facts("get_frontmatter", path="clippings/web.md"))["notice"] == LOW_TRUST
+    [contents] = (await caller.client.read_resource("note://clippings/web.md")).contents
+    assert isinstance(contents, TextResourceContents)
+    assert contents.text.startswith(f"[{LOW_TRUST}]\n")
+    assert contents.meta is not None
+    assert contents.meta["notices"] == [LOW_TRUST]
+    edit = {"old_string": "theirs", "new_string": "ours"}
+    tried = await caller.facts("edit_note", path="clippings/web.md", edits=[edit], dry_run=True)
+    assert tried["notice"] == LOW_TRUST
+
+
+READS: list[tuple[str, dict[str, object]]] = [
+    ("read_note", {"path": "clippings/web.md"}),
+    ("read_notes", {"paths": ["mine.md", "clippings/web.md"]}),
+    ("get_frontmatter", {"path": "clippings/web.md"}),
+    ("search_notes", {"query": "theirs", "include_low_trust": True}),
+    ("list_recent", {"include_low_trust": True}),
+    ("list_notes", {"folder": "clippings"}),
+    (
+        "edit_note",
+        {
+            "path": "clippings/web.md",
+            "edits": [{"old_string": "theirs", "new_string": "ours"}],
+            "dry_run": True,
+        },
+    ),
+    ("resource", {"uri": "note://clippings/web.md"}),
+]
+WRITES: list[tuple[str, dict[str, object]]] = [
+    ("create_note", {"path": "new.md", "content": "x"}),
+    ("append_to_note", {"path": "mine.md", "content": "x"}),
+    ("edit_note", {"path": "mine.md", "edits": [{"old_string": "mine", "new_string": "ours"}]}),
+    ("append_daily_note", {"text": "x"}),
+    ("delete_note", {"path": "mine.md"}),
+]
+
+
+async def test_every_tool_that_writes_is_among_those_tried_here() -> None:
+    """So that a new one cannot be forgotten; restore_note is tried with a history of its own."""
+    assert {name for name, _ in WRITES} | {"restore_note"} == {spec.name for spec in SPECS if spec.writes}
+
+
+@pytest.mark.parametrize(("name", "arguments"), READS, ids=[name for name, _ in READS])
+async def test_after_each_way_of_reading_one_writes_are_counted(
+    caller: Caller, desk: Desk, name: str, arguments: dict[str, object]
+) -> None:
+    """decisions.md 11; the budget here is two."""
+    for number in range(3):
+        await caller.facts("create_note", path=f"before {number}.md", content="x")
+    if name == "resource":
+        await caller.client.read_resource(str(arguments["uri"]))
+    else:
+        await caller.call(name, **arguments)
+    for number in range(2):
+        await caller.facts("create_note", path=f"after {number}.md", content="x")
+    for tool, given in WRITES:
+        assert (await caller.refusal(tool, **given)).startswith("FORBIDDEN: "), tool
+    assert desk.bytes_of("mine.md") == b"garden of mine\n"
+    assert not (desk.folder / "new.md").exists()
+
+
+async def test_what_writes_nothing_costs_nothing(caller: Caller) -> None:
+    """A trial and a refused version are no writes."""
+    await caller.text("read_note", path="clippings/web.md")
+    edits = [{"old_string": "mine", "new_string": "ours"}]
+    for _ in range(5):
+        await caller.facts("edit_note", path="mine.md", edits=edits, dry_run=True)
+        await caller.refusal("edit_note", path="mine.md", edits=edits, expected_hash="0000")
+    await caller.facts("edit_note", path="mine.md", edits=edits)
+
+
+async def test_reading_what_is_trusted_limits_nothing(caller: Caller) -> None:
+    """decisions.md 11."""
+    await caller.text("read_note", path="Archive/Clippings/old.md")
+    await caller.facts("search_notes", query="garden")
+    await caller.facts("list_recent")
+    await caller.facts("get_vault_tree")
+    for number in range(5):
+        await caller.facts("create_note", path=f"{number}.md", content="x")

@@ -1,0 +1,108 @@
+"""What an answer says beside a note's text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from mcp_types import TextResourceContents
+
+from service.guards import outgoing
+from service.guards.outgoing import Hidden, View
+from service.tools import notices, resources
+from service.tools.catalogue import SPECS
+from tests.support.calling import Caller, calling
+from tests.support.desk import Desk
+
+pytestmark = pytest.mark.anyio
+
+HIDDEN = "one\u200btwo\r\nthree\u2060\u200b\u200dfour\r\n"
+WITHHELD = "looking at it took too long"
+
+
+@pytest.fixture
+async def caller(desk: Desk) -> AsyncIterator[Caller]:
+    async with calling(desk.room, SPECS, resources.SPEC) as caller:
+        yield caller
+
+
+@pytest.fixture
+def withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every text is withheld, as one whose look takes too long."""
+    monkeypatch.setattr(outgoing, "view", lambda raw: View(raw, "", withheld=WITHHELD))
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({Hidden.COMMENT: 2, Hidden.ELEMENT: 1, Hidden.INVISIBLE: 5}, "2 comments, 1 element, 5 invisible characters"),
+        ({Hidden.INVISIBLE: 1, Hidden.DEFINITION: 2}, "2 link definitions, 1 invisible character"),
+    ],
+)
+def test_what_is_hidden_is_counted_in_words(counts: dict[Hidden, int], expected: str) -> None:
+    """guards.md 4.1, rule 4."""
+    assert notices.counted(counts) == expected
+
+
+async def test_what_is_hidden_is_left_out_and_counted_below_the_first_line(caller: Caller, desk: Desk) -> None:
+    """guards.md 4.1; the first line stays that of the raw file."""
+    desk.put({"n.md": HIDDEN})
+    head, notice, text = (await caller.text("read_note", path="n.md")).split("\n", 2)
+    assert f"{len(HIDDEN.encode())} bytes" in head
+    assert notice.startswith("[hidden: ")
+    assert notice.endswith(" left out]")
+    assert text == "onetwo\r\nthreefour\r\n"
+
+
+async def test_lines_and_columns_count_in_what_is_shown(caller: Caller, desk: Desk) -> None:
+    """guards.md 4.1, rule 1: the lines of the view are those of the file."""
+    desk.put({"n.md": HIDDEN})
+    text = await caller.text("read_note", path="n.md", start_line=2, end_line=2, start_column=6)
+    assert text.split("\n", 3)[2:] == ["[lines 2-2 of 2]", "four\r\n"]
+
+
+async def test_a_withheld_note_says_why_and_shows_nothing(caller: Caller, desk: Desk, withheld: None) -> None:
+    """guards.md 4.1, rule 5: never the raw text instead."""
+    desk.put({"n.md": "secret\n"})
+    head, notice, text = (await caller.text("read_note", path="n.md")).split("\n", 2)
+    assert head.startswith("[n.md | 7 bytes | version ")
+    assert (notice, text) == (f"[withheld: {WITHHELD}; ask the owner to look at this note]", "")
+    [contents] = (await caller.client.read_resource("note://n.md")).contents
+    assert isinstance(contents, TextResourceContents)
+    assert "secret" not in contents.text
+    assert WITHHELD in contents.text
+    edit = {"old_string": "secret", "new_string": "x"}
+    assert (await caller.refusal("edit_note", path="n.md", edits=[edit])).startswith("HIDDEN_CONTENT: ")
+    assert (await caller.refusal("append_to_note", path="n.md", content="x")).startswith("HIDDEN_CONTENT: ")
+    assert desk.bytes_of("n.md") == b"secret\n"
+
+
+async def test_a_resource_counts_what_is_hidden_beside_its_text(caller: Caller, desk: Desk) -> None:
+    """contract.md, Resources: guarded as read_note."""
+    desk.put({"n.md": HIDDEN})
+    [contents] = (await caller.client.read_resource("note://n.md")).contents
+    assert isinstance(contents, TextResourceContents)
+    assert contents.text == "onetwo\r\nthreefour\r\n"
+    assert contents.meta is not None
+    assert contents.meta["hidden"] == {"invisible": outgoing.view(HIDDEN).counts[Hidden.INVISIBLE]}
+    assert contents.meta["bytes"] == len(HIDDEN.encode())
+
+
+async def test_a_diff_shows_both_sides_without_what_is_hidden(caller: Caller, desk: Desk) -> None:
+    """guards.md 6, 57."""
+    desk.put({"n.md": HIDDEN})
+    edit = {"old_string": "onetwo", "new_string": "onetwo!"}
+    facts = await caller.facts("edit_note", path="n.md", edits=[edit])
+    assert facts["diff"] == "@@ -1,2 +1,2 @@\n-onetwo\n+onetwo!\n threefour"
+    assert desk.bytes_of("n.md") == HIDDEN.replace("two", "two!").encode()
+
+
+async def test_hidden_text_cannot_be_guessed_at_by_editing(caller: Caller, desk: Desk) -> None:
+    """guards.md 4.5: an answer to a wrong guess and to a right one is the same."""
+    desk.put({"n.md": HIDDEN})
+    for old in ("one\u200btwo", "one\u200ctwo"):
+        refusal = await caller.refusal("edit_note", path="n.md", edits=[{"old_string": old, "new_string": "x"}])
+        assert (
+            refusal
+            == "NO_MATCH: old_string does not occur in the note; read the note again and copy the text exactly. Nothing was changed."
+        )
