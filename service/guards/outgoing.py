@@ -8,11 +8,15 @@ text an edit of the view concerns. Source of the rules: docs/explanation/guards.
 from __future__ import annotations
 
 import enum
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from service.guards import invisible
+
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Hidden(enum.Enum):
@@ -88,3 +92,8 @@ def _shifts(view: View) -> list[tuple[int, int]]:
         shifts.append((start - removed, removed + end - start))
         removed += end - start
     return shifts
+
+
+def may_hide(data: bytes) -> bool:
+    """Whether a note of these bytes can have anything to hide; False is certain."""
+    return not data.isascii() or _CONTROL.search(data) is not None
