@@ -7,25 +7,29 @@ text an edit of the view concerns. Source of the rules: docs/explanation/guards.
 
 from __future__ import annotations
 
-import enum
 import re
+import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final
 
-from service.guards import invisible
+from service.guards import concealed, invisible
+from service.guards.concealed import Hidden
+from service.guards.suspicion import may_hide
 
-_CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+__all__ = ["Hidden", "View", "may_hide", "view"]
 
+Span = tuple[int, int]
 
-class Hidden(enum.Enum):
-    """Why a piece of a note is left out of its view. The value is the word of an answer's header."""
+MAX_PASSES: Final = 8
+"""Times that a text is looked through: leaving something out may put together something else."""
+BUDGET_S: Final = 8.0
+"""Seconds after which no further pass begins."""
 
-    INVISIBLE = "invisible"
-    COMMENT = "comment"
-    ELEMENT = "element"
-    DEFINITION = "definition"
+_LINE_BREAK: Final = re.compile(r"\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +40,32 @@ class View:
         raw: the text as it stands in the file.
         text: `raw` without `removed`; has the same line breaks. Empty when the text is withheld.
         removed: what is left out, as (start, end) in `raw`: sorted, disjoint, never touching, never with a line break.
-        counts: how many things of each kind that is (a comment over three lines is one).
+        counts: how many things of each kind that is (a comment over three lines is one, each invisible letter is one).
         withheld: empty, or why nothing is shown at all: looking took too long, or came to no end.
     """
 
     raw: str
     text: str
-    removed: tuple[tuple[int, int], ...] = ()
+    removed: tuple[Span, ...] = ()
     counts: Mapping[Hidden, int] = field(default_factory=dict)
     withheld: str = ""
+    _places: tuple[int, ...] = field(default=(), init=False, repr=False, compare=False)
+    """For each removed span, its place in `text`."""
+    _sizes: tuple[int, ...] = field(default=(), init=False, repr=False, compare=False)
+    """For each removed span, how much has been removed up to its end."""
+
+    def __post_init__(self) -> None:
+        sizes = tuple(accumulate(end - start for start, end in self.removed))
+        places = (start - before for (start, _), before in zip(self.removed, (0, *sizes), strict=False))
+        object.__setattr__(self, "_sizes", sizes)
+        object.__setattr__(self, "_places", tuple(places))
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing was left out."""
         return not self.removed and not self.withheld
 
-    def raw_span(self, start: int, end: int) -> tuple[int, int]:
+    def raw_span(self, start: int, end: int) -> Span:
         """The part of `raw` that `text[start:end]` stands for, without what is hidden at its two edges.
 
         An empty span lies before what is hidden at that place.
@@ -65,35 +79,94 @@ class View:
 
     def _raw_offset(self, offset: int, *, after: bool) -> int:
         """Where `text[offset]` stands in `raw`; `after` goes past what is hidden right there."""
-        shifts = _shifts(self)
-        look = bisect_right if after else bisect_left
-        at = look(shifts, offset, key=lambda shift: shift[0])
-        return offset + (shifts[at - 1][1] if at else 0)
+        at = (bisect_right if after else bisect_left)(self._places, offset)
+        return offset + (self._sizes[at - 1] if at else 0)
 
 
-def view(raw: str) -> View:
-    """What of `raw` may be shown. Takes time linear in its length."""
-    return _without(raw, invisible.spans(raw))
+def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = time.monotonic) -> View:
+    """What of `raw` may be shown. Takes time linear in its length; when that is too much, nothing is shown.
+
+    Args:
+        raw: a note's text, or a piece of one.
+        budget_s: seconds; once they are over, the text is withheld.
+        clock: counts the seconds.
+    """
+    if not may_hide(raw.encode("utf-8", "surrogatepass")):
+        return View(raw, raw)
+    deadline = clock() + budget_s
+    text, removed = raw, list[Span]()
+    counts: Counter[Hidden] = Counter()
+    for _ in range(MAX_PASSES):
+        before = len(text)
+        for find in (_invisible, concealed.find):
+            found = find(text)
+            spans = _within_lines(text, found.spans)
+            if spans:
+                counts += found.counts
+                removed = _composed(removed, spans)
+                text = _without(text, spans)
+        if len(text) == before:
+            return View(raw, text, tuple(removed), dict(counts))
+        if clock() > deadline:
+            return _withheld(raw, "looking for what it hides took too long")
+    return _withheld(raw, "what it hides lies in too many layers")
 
 
-def _without(raw: str, spans: list[tuple[int, int]]) -> View:
-    kept, at = [], 0
+def _withheld(raw: str, why: str) -> View:
+    return View(raw, "", withheld=why)
+
+
+def _invisible(text: str) -> concealed.Concealed:
+    spans = invisible.spans(text)
+    return concealed.Concealed(spans, Counter({Hidden.INVISIBLE: len(spans)}))
+
+
+def _within_lines(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The same parts without line breaks: sorted, disjoint, not touching."""
+    merged: list[Span] = []
+    covered = 0
+    for start, end in sorted(spans):
+        at = max(start, covered)
+        while at < end:
+            line_break = _LINE_BREAK.search(text, at, end)
+            stop = line_break.start() if line_break else end
+            stop -= text.startswith("\r\n", stop - 1)  # the pair belongs together, also where a span ends between
+            if at < stop:
+                if merged and merged[-1][1] == at:
+                    merged[-1] = (merged[-1][0], stop)
+                else:
+                    merged.append((at, stop))
+            at = line_break.end() if line_break else end
+        covered = max(covered, end)
+    return merged
+
+
+def _without(text: str, spans: Iterable[Span]) -> str:
+    kept: list[str] = []
+    at = 0
     for start, end in spans:
-        kept.append(raw[at:start])
+        kept.append(text[at:start])
         at = end
-    kept.append(raw[at:])
-    return View(raw, "".join(kept), tuple(spans), {Hidden.INVISIBLE: len(spans)} if spans else {})
+    kept.append(text[at:])
+    return "".join(kept)
 
 
-def _shifts(view: View) -> list[tuple[int, int]]:
-    """For each removed span: its place in the view, and how much has been removed up to its end."""
-    shifts, removed = [], 0
-    for start, end in view.removed:
-        shifts.append((start - removed, removed + end - start))
-        removed += end - start
-    return shifts
-
-
-def may_hide(data: bytes) -> bool:
-    """Whether a note of these bytes can have anything to hide; False is certain."""
-    return not data.isascii() or _CONTROL.search(data) is not None
+def _composed(removed: list[Span], spans: list[Span]) -> list[Span]:
+    """What is left out of the raw text when `spans` go from what `removed` has left: one walk along both."""
+    composed: list[Span] = []
+    shift = at = 0
+    for start, end in spans:
+        while at < len(removed) and removed[at][0] < start + shift:
+            shift += removed[at][1] - removed[at][0]
+            composed.append(removed[at])
+            at += 1
+        raw_start = start + shift
+        while at < len(removed) and removed[at][0] <= end + shift:
+            shift += removed[at][1] - removed[at][0]
+            at += 1
+        raw_end = end + shift
+        if composed and composed[-1][1] == raw_start:
+            raw_start = composed.pop()[0]
+        composed.append((raw_start, raw_end))
+    composed.extend(removed[at:])
+    return composed

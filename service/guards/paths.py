@@ -15,7 +15,7 @@ from typing import Final
 
 from service.errors import PathRefused
 from service.guards import limits
-from service.guards.invisible import FILLERS, has_invisible, has_stray_joiner
+from service.guards.invisible import has_invisible, has_stray_joiner, without_suspects
 
 SEARCHED_SUFFIXES: Final = (".md", ".markdown", ".txt")
 """File types that are searched, listed and may be written."""
@@ -222,8 +222,7 @@ def tracked(relative: str) -> VaultPath:
 
 def is_git_alias(name: str) -> bool:
     """Whether some file system takes `name` for `.git` (case, trailing dots and blanks, NTFS short name and streams, HFS ignorables)."""
-    plain = "".join(char for char in name if unicodedata.category(char) != "Cf" and char not in FILLERS)
-    plain = plain.split(":", 1)[0].rstrip(". ").casefold()
+    plain = without_suspects(name).split(":", 1)[0].rstrip(". ").casefold()
     return plain in (".git", "git~1")
 
 

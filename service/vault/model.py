@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from service.clock import Clock
@@ -11,7 +11,6 @@ from service.guards.paths import VaultPath
 from service.guards.trust import ALL_TRUSTED, LowTrust
 from service.store.files import Permit, VaultFiles
 from service.store.lock import Lock
-from service.vault.views import Views
 
 T = TypeVar("T")
 
@@ -53,7 +52,6 @@ class Vault:
     clock: Clock
     on_change: OnChange
     low_trust: LowTrust = ALL_TRUSTED
-    views: Views = field(default_factory=Views)
 
 
 @dataclass(frozen=True, slots=True)

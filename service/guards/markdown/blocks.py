@@ -7,7 +7,7 @@ and with nothing else; for a carriage return by itself see `readings`. No recurs
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service.guards.markdown import definitions, entities, html
@@ -56,6 +56,8 @@ class _Leaf:
     closing: re.Pattern[str] | None = None
     is_text: bool = False
     """Of a paragraph: whether it was looked at and holds more than definitions."""
+    nesting: tuple[int, int, bool] = (0, 0, False)
+    """See `Containers.nesting`."""
     marks: list[Span] = field(default_factory=list)
     """Where the marks of quotes stand on its further lines."""
 
@@ -121,7 +123,7 @@ class _Scanner:
         stop = plain.end() - 1
         stop -= self._text[stop - 1] == "\r"
         if leaf is None:
-            self._leaf = _Leaf(BlockKind.PARAGRAPH, at, stop)
+            self._leaf = _Leaf(BlockKind.PARAGRAPH, at, stop, nesting=self._inner.nesting())
         else:
             leaf.end = stop
         return plain.end()
@@ -258,7 +260,9 @@ class _Scanner:
             return False
         gap = self._text[leaf.end : inner.start] + " " * (inner.at - inner.start)
         shown += gap + " " * (inner.end - inner.at)
-        self.result.blocks.append(Block(BlockKind.HEADING, start, inner.end, shown, 1 if underline[1] else 2))
+        self.result.blocks.append(
+            Block(BlockKind.HEADING, start, inner.end, shown, 1 if underline[1] else 2, "", (0, 0), *leaf.nesting)
+        )
         self._leaf = None
         return True
 
@@ -325,7 +329,7 @@ class _Scanner:
         self._close()
         inner.keep(matched)
         inner.fill()
-        self._leaf = leaf = _Leaf(kind, inner.at, inner.end)
+        self._leaf = leaf = _Leaf(kind, inner.at, inner.end, nesting=inner.nesting())
         return leaf
 
     def _emit(self, matched: int, block: Block) -> None:
@@ -333,7 +337,8 @@ class _Scanner:
         self._close()
         self._inner.keep(matched)
         self._inner.fill()
-        self.result.blocks.append(block)
+        depth, kept, in_item = self._inner.nesting()
+        self.result.blocks.append(replace(block, depth=depth, kept=kept, in_item=in_item))
 
     def _extend(self, leaf: _Leaf) -> None:
         if leaf.start == leaf.end:  # a paragraph of which all was definitions
@@ -354,10 +359,14 @@ class _Scanner:
         if leaf.kind is BlockKind.PARAGRAPH:
             start, shown = self._without_definitions(leaf)
             if shown:
-                self.result.blocks.append(Block(BlockKind.PARAGRAPH, start, leaf.end, shown))
+                self.result.blocks.append(
+                    Block(BlockKind.PARAGRAPH, start, leaf.end, shown, 0, "", (0, 0), *leaf.nesting)
+                )
             return
         shown = self._shown(leaf)
-        self.result.blocks.append(Block(leaf.kind, leaf.start, leaf.end, shown, leaf.level, leaf.info, leaf.info_span))
+        self.result.blocks.append(
+            Block(leaf.kind, leaf.start, leaf.end, shown, leaf.level, leaf.info, leaf.info_span, *leaf.nesting)
+        )
 
     def _without_definitions(self, leaf: _Leaf) -> tuple[int, str]:
         """Take the definitions that a paragraph begins with; where the rest starts, and its text."""
@@ -368,7 +377,7 @@ class _Scanner:
         for definition in found:
             start, end = definition.start, definition.end
             text = shown[start - leaf.start : end - leaf.start]
-            self.result.blocks.append(Block(BlockKind.DEFINITION, start, end, text))
+            self.result.blocks.append(Block(BlockKind.DEFINITION, start, end, text, 0, "", (0, 0), *leaf.nesting))
         self.result.definitions.extend(found)
         return leaf.start + rest, shown[rest:]
 

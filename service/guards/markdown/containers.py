@@ -25,7 +25,7 @@ class Containers:
     container has taken, `prefix_end` the offset behind the last mark of a container.
     """
 
-    __slots__ = ("_base", "_fresh", "_open", "_quotes", "at", "column", "end", "prefix_end", "start", "text")
+    __slots__ = ("_base", "_fresh", "_kept", "_open", "_quotes", "at", "column", "end", "prefix_end", "start", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -35,6 +35,7 @@ class Containers:
         """Of an item, the columns it wants; of a quote, `_QUOTE`."""
         self._quotes: list[int] = []
         self._fresh = False
+        self._kept = 0
 
     def __len__(self) -> int:
         return len(self._open)
@@ -76,6 +77,7 @@ class Containers:
     def keep(self, count: int) -> None:
         """Close all but the outermost `count`."""
         if count < len(self._open):
+            self._kept = min(self._kept, count)
             del self._open[count:]
             del self._quotes[bisect_left(self._quotes, count) :]
             self._fresh = False
@@ -83,6 +85,12 @@ class Containers:
     def fill(self) -> None:
         """Note that the innermost container holds something now."""
         self._fresh = False
+
+    def nesting(self) -> tuple[int, int, bool]:
+        """Of a block that begins: its depth, how much of that it shares with the one before, whether it lies in an item."""
+        depth = len(self._open)
+        kept, self._kept = self._kept, depth
+        return depth, kept, depth > 0 and self._open[-1] != _QUOTE
 
     def open_quote(self) -> None:
         self._quotes.append(len(self._open))

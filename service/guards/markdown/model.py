@@ -37,6 +37,9 @@ class Block:
         level: of a heading 1 to 6; of an HTML block which of the seven start conditions opened it (CommonMark 4.6).
         info: of a fence, the info string with escapes and entities decoded.
         info_span: where the info string stands; empty and right behind the fence when there is none.
+        depth: how many quotes and list items it lies in.
+        kept: in how many of those the block before lies as well.
+        in_item: whether the innermost of them is a list item.
     """
 
     kind: BlockKind
@@ -46,6 +49,9 @@ class Block:
     level: int = 0
     info: str = ""
     info_span: Span = (0, 0)
+    depth: int = 0
+    kept: int = 0
+    in_item: bool = False
 
 
 @dataclass(frozen=True, slots=True)

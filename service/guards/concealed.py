@@ -1,0 +1,225 @@
+"""What a note's Markdown and HTML hide: comments, link definitions nobody uses, unseen elements, entities for invisible letters.
+
+Markdown decides what is HTML at all (a block of it, or a tag among text); that is laid out in a text of the same length with
+everything else blanked, and HTML5's tokens are read from there. So no place needs translating. Source of the rules:
+docs/explanation/guards.md.
+"""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from service.guards import markdown, references
+from service.guards.markdown import Block, BlockKind, Document, Link, Tag
+from service.guards.markup import elements, html
+
+Span = tuple[int, int]
+
+_TEXT: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING})
+_CODE: Final = frozenset({BlockKind.FRONTMATTER, BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE})
+_SAYS_NOTHING: Final = frozenset({"", "#"})
+"""Destinations of a link definition that is there for its label or title alone."""
+_FILLER: Final = "x"
+
+
+class Hidden(enum.Enum):
+    """Why a piece of a note is left out of its view. The value is the word of an answer's header."""
+
+    INVISIBLE = "invisible"
+    COMMENT = "comment"
+    ELEMENT = "element"
+    DEFINITION = "definition"
+
+
+@dataclass(slots=True)
+class Concealed:
+    """Parts of a text that are not seen; in no order, they may overlap and hold line breaks."""
+
+    spans: list[Span] = field(default_factory=list)
+    counts: Counter[Hidden] = field(default_factory=Counter)
+
+    def add(self, kind: Hidden, spans: Sequence[Span], count: int) -> None:
+        """Note that `count` things of `kind` stand at `spans`."""
+        if spans:
+            self.spans.extend(spans)
+            self.counts[kind] += count
+
+
+def find(text: str) -> Concealed:
+    """What markup hides in `text`; invisible letters themselves are not looked for. Takes linear time.
+
+    Where renderers differ on what ends a line, what either of them hides is hidden.
+    """
+    found = [_find(reading) for reading in markdown.readings(text)]
+    worst = max(found, key=lambda one: one.counts.total())
+    return Concealed([span for one in found for span in one.spans], worst.counts)
+
+
+def _find(text: str) -> Concealed:
+    document = markdown.document(text)
+    found = Concealed()
+    _find_definitions(document, found)
+    if "<" in text:
+        _Html(text, document).find(found)
+    hidden = references.spans(text, _decoded_parts(document))
+    found.add(Hidden.INVISIBLE, hidden, len(hidden))
+    return found
+
+
+def _find_definitions(document: Document, found: Concealed) -> None:
+    """CommonMark 4.7: the first of a label counts, and only if something refers to it. Footnotes are no definitions."""
+    seen: set[str] = set()
+    spans: list[Span] = []
+    for one in document.definitions:
+        is_read = one.label in document.used and one.label not in seen
+        seen.add(one.label)
+        if is_read or one.label.startswith("^"):
+            continue
+        if one.has_title or one.destination.strip() in _SAYS_NOTHING:
+            spans.append((one.start, one.end))
+    found.add(Hidden.DEFINITION, spans, len(spans))
+
+
+def _decoded_parts(document: Document) -> Iterator[tuple[int, int, bool]]:
+    """Where entities stand for characters: (start, end, whether as in HTML)."""
+    for block, pieces in document:
+        if block.kind in _CODE:
+            continue
+        if block.kind is BlockKind.HTML:
+            yield block.start, block.end, True
+            continue
+        at = block.start
+        for piece in pieces:
+            if isinstance(piece, markdown.Code | Tag) and piece.start >= at:
+                yield at, piece.start, False
+                if isinstance(piece, Tag):
+                    yield piece.start, piece.end, True
+                at = piece.end
+        yield at, block.end, False
+
+
+class _Html:
+    """The HTML of one text."""
+
+    def __init__(self, text: str, document: Document) -> None:
+        self._text = text
+        self._document = document
+        self._starts = [block.start for block in document.blocks]
+        self._layers = _Layers(document.blocks)
+
+    def find(self, found: Concealed) -> None:
+        """Add what comments and elements hide."""
+        written = _only_html(self._text, self._document)
+        tokens: list[html.Token] = []
+        for start, end in self._layers.sections():
+            tokens.extend(self._tokens(written, start, end))
+        comments = {(token.start, token.end) for token in tokens if isinstance(token, html.Comment)}
+        comments.update(
+            (piece.start, piece.end)
+            for _, pieces in self._document
+            for piece in pieces
+            if isinstance(piece, markdown.Unseen)
+        )
+        found.add(Hidden.COMMENT, sorted(comments), len({start for start, _ in comments}))
+        unfinished = [(token.start, token.end) for token in tokens if isinstance(token, html.Unfinished)]
+        found.add(Hidden.ELEMENT, unfinished, len(unfinished))
+        unseen = elements.unseen(self._text, tokens, self._end_of_block)
+        found.add(Hidden.ELEMENT, unseen.spans, unseen.count)
+
+    def _tokens(self, written: str, start: int, end: int) -> Iterator[html.Token]:
+        """The tokens of a section; one that runs over the end of its block swallows the section."""
+        if written.find("<", start, end) < 0:
+            return
+        for token in html.tokens(written, start, end):
+            block = self._document.blocks[bisect_right(self._starts, token.start) - 1]
+            if token.end > block.end:
+                is_comment = isinstance(token, html.Comment)
+                yield html.Comment(token.start, end) if is_comment else html.Unfinished(token.start, end)
+                return
+            yield token
+
+    def _end_of_block(self, offset: int, is_formatting: bool) -> int:
+        return self._layers.end(bisect_right(self._starts, offset) - 1, is_formatting=is_formatting)
+
+
+def _only_html(text: str, document: Document) -> str:
+    """`text` with everything but its HTML replaced, character for character."""
+    parts: list[str] = []
+    at = 0
+    for block, pieces in document:
+        if block.kind is BlockKind.HTML:
+            parts += _FILLER * (block.start - at), block.text
+            at = block.end
+        elif block.kind in _TEXT:
+            pictures = [piece.label for piece in pieces if isinstance(piece, Link) and piece.is_image]
+            for piece in pieces:
+                if isinstance(piece, Tag | markdown.Unseen) and piece.start >= at:
+                    if isinstance(piece, Tag) and piece.name in html.RAW_TEXT and _is_within(piece, pictures):
+                        continue
+                    inside = block.text[piece.start - block.start : piece.end - block.start]
+                    parts += _FILLER * (piece.start - at), inside
+                    at = piece.end
+    parts.append(_FILLER * (len(text) - at))
+    return "".join(parts)
+
+
+def _is_within(tag: Tag, pictures: list[Span]) -> bool:
+    """Whether a tag stands in the alternative text of a picture, and so is written nowhere."""
+    at = bisect_right(pictures, (tag.start, len(pictures))) - 1
+    return at >= 0 and tag.start < pictures[at][1]
+
+
+class _Layers:
+    """Which blocks lie in which quote or list item, as far as an unclosed element needs to know.
+
+    Obsidian renders a top-level block by itself, and a whole list or quote is one.
+    """
+
+    def __init__(self, blocks: tuple[Block, ...]) -> None:
+        self._blocks = blocks
+        self._container_ends: list[int] = []
+
+    def sections(self) -> Iterator[Span]:
+        """The top-level blocks, (start, end), in order."""
+        start = -1
+        for at, block in enumerate(self._blocks):
+            start = block.start if start < 0 else start
+            if not self._goes_on(at):
+                yield start, block.end
+                start = -1
+
+    def end(self, at: int, *, is_formatting: bool) -> int:
+        """Where an element ends that begins in the block of this index and is never closed."""
+        block = self._blocks[at]
+        if block.depth == 0:
+            return block.end
+        if is_formatting:  # HTML opens it again in each paragraph (13.2.4.3)
+            while self._goes_on(at):
+                at += 1
+            return self._blocks[at].end
+        if block.kind is BlockKind.HEADING or (block.kind is BlockKind.PARAGRAPH and not block.in_item):
+            return block.end
+        if not self._container_ends:
+            self._container_ends = self._ends()
+        return self._container_ends[at]
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether the next block lies in the same top-level list or quote, or beside it."""
+        return at + 1 < len(self._blocks) and self._blocks[at].depth > 0 and self._blocks[at + 1].depth > 0
+
+    def _ends(self) -> list[int]:
+        """For each block, where the innermost container ends that it lies in."""
+        ends = [block.end for block in self._blocks]
+        waiting: list[int] = []
+        for at, block in enumerate(self._blocks):
+            while waiting and block.kept < self._blocks[waiting[-1]].depth:
+                ends[waiting.pop()] = self._blocks[at - 1].end
+            waiting.append(at)
+        for left in waiting:
+            ends[left] = self._blocks[-1].end
+        return ends
