@@ -1,7 +1,8 @@
 """Search over every note: a plain scan of the disk, so that an answer is never older than the question.
 
 Two passes: the first reads all notes and counts their matching lines, the second reads again the few notes whose lines
-are on the page that was asked for. Nothing is kept between searches.
+are on the page that was asked for. What is searched is what is shown of a note; only where it hides something is kept
+between searches, by content (`service.vault.views`).
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Hit:
 class Found:
     """The asked page of hits, how many notes they all come from, and how many notes could not be searched.
 
-    `left_out` are the low-trust folders that were not looked into.
+    `skipped` are those that are too large, cannot be read, or are withheld. `left_out` are the low-trust folders that were not looked into.
     """
 
     page: Page[Hit]
@@ -123,9 +124,10 @@ def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadl
     matches: list[_Match] = []
     skipped = 0
     for found in scan.scan(vault.files, query.folder, max_bytes=limits.MAX_SEARCHED_BYTES, is_wanted=is_wanted):
-        if found.data is None:
+        shown = None if found.data is None else vault.views.shown(found.data)
+        if found.data is None or shown is None:
             skipped += 1
-        elif match := _match(found, found.data, query, needle):
+        elif match := _match(found, found.data, shown, query, needle):
             matches.append(match)
     matches.sort(key=_in_order(query.order))
     total = sum(match.hits for match in matches)
@@ -144,8 +146,8 @@ def _composed(parts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part if part.isascii() else unicodedata.normalize("NFC", part) for part in parts)
 
 
-def _match(found: Scanned, data: bytes, query: Query, needle: Needle) -> _Match | None:
-    lines = len(_lines(found.path, data, query, needle))
+def _match(found: Scanned, data: bytes, shown: bytes, query: Query, needle: Needle) -> _Match | None:
+    lines = len(_lines(found.path, data, shown, query, needle))
     is_named = needle.is_in(unicodedata.normalize("NFC", found.path.stem))
     hits = lines or int(is_named and query.part is Part.BOTH)
     if not hits:
@@ -153,8 +155,9 @@ def _match(found: Scanned, data: bytes, query: Query, needle: Needle) -> _Match 
     return _Match(found.path, found.mtime_ns, hits, lines + (NAME_BONUS if is_named else 0))
 
 
-def _lines(path: VaultPath, data: bytes, query: Query, needle: Needle) -> list[int]:
-    lines = needle.lines_in(data)
+def _lines(path: VaultPath, data: bytes, shown: bytes, query: Query, needle: Needle) -> list[int]:
+    """The matching lines of `shown`; where the front matter ends is asked of the note's own bytes, as Obsidian does."""
+    lines = needle.lines_in(shown)
     if query.part is Part.BOTH or not lines:
         return lines
     last = frontmatter.line_count(data) if path.has_suffix(paths.MARKDOWN_SUFFIXES) else 0
@@ -191,8 +194,11 @@ def _hits_of(vault: Vault, query: Query, needle: Needle, match: _Match) -> list[
         data = vault.files.read(match.path, limits.MAX_SEARCHED_BYTES).data
     except (AppError, OSError):
         return []
-    numbers = _lines(match.path, data, query, needle)
-    lines = text.decode(data).text.split(text.LF)
+    shown = vault.views.shown(data)
+    if shown is None:
+        return []
+    numbers = _lines(match.path, data, shown, query, needle)
+    lines = text.decode(shown).text.split(text.LF)
     return [
         Hit(match.path, number, snippets.around(line, needle.span_in(line)), match.score)
         for number in numbers or [1]

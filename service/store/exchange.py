@@ -29,6 +29,9 @@ from service.store.syscalls import NO_SUCH_CALL, Folder
 
 log = structlog.get_logger()
 
+_NO_NOTE: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENODEV})
+"""What open(2) answers when somebody took the note away, or put a link, a socket or a device in its place."""
+
 _CLEANUP: Final = "written; a temporary file stayed behind and is removed at the next start"
 _ASIDE: Final = "written; another program's version waits as a temporary file and is recovered at the next start"
 _DURABILITY: Final = "written; the disk did not confirm that it would survive a power cut"
@@ -173,5 +176,7 @@ class _Swap:
 def _dress_of(folder: Folder, old: FileContent, mode: int | None) -> Dress:
     try:
         return Dress.of_file(folder.fd, old.path.name, mode)
-    except FileNotFoundError as error:
+    except OSError as error:
+        if error.errno not in _NO_NOTE:
+            raise
         raise NoteChanged(str(old.path), old.version, reading.NO_VERSION) from error

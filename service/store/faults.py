@@ -59,6 +59,10 @@ def in_our_words(error: OSError, path: str, folder: int | None) -> AppError | No
             said = DiskFault(path)
         case errno.EMFILE | errno.ENFILE | errno.ENOMEM:
             said = Unavailable("the machine is out of memory or open files; try again in a moment.")
+        case errno.ELOOP:
+            said = PathRefused(
+                "OUTSIDE_VAULT", "that path is a symbolic link, which is not followed; use the real path."
+            )
         case errno.ENAMETOOLONG:
             said = PathRefused("INVALID_PATH", "the path is too long for this file system; use a shorter name.")
         case _:

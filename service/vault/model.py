@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from service.clock import Clock
@@ -11,6 +11,7 @@ from service.guards.paths import VaultPath
 from service.guards.trust import ALL_TRUSTED, LowTrust
 from service.store.files import Permit, VaultFiles
 from service.store.lock import Lock
+from service.vault.views import Views
 
 T = TypeVar("T")
 
@@ -52,6 +53,7 @@ class Vault:
     clock: Clock
     on_change: OnChange
     low_trust: LowTrust = ALL_TRUSTED
+    views: Views = field(default_factory=Views)
 
 
 @dataclass(frozen=True, slots=True)

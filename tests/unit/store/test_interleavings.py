@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from service.errors import Busy, NoteChanged
-from service.guards import paths
-from service.store.files import VaultFiles
+from service.guards import limits, paths
+from service.guards.paths import VaultPath
+from service.store.files import FileContent, VaultFiles
 from service.store.root import Root
 from service.store.syscalls import Kernel
 from tests.support.disk import allow, texts
@@ -134,6 +135,32 @@ def test_a_folder_or_link_put_in_the_notes_place_gets_it_back(
     assert note.is_symlink()
     assert (tmp_path / "outside.md").read_bytes() == b"secret"
     assert [path.name for path in vault.iterdir()] == ["Note.md"]
+
+
+@pytest.mark.parametrize("what", ["link", "FIFO", "folder", "nothing"])
+def test_something_else_in_the_notes_place_before_our_text_is_staged_is_a_conflict(
+    root: Root, note: Path, vault: Path, what: str
+) -> None:
+    """Found by racing every tool: opening the link to copy its mode was told as INTERNAL."""
+
+    class Late(VaultFiles):
+        """Another program acts right after the note was read."""
+
+        def read(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
+            found = super().read(path, max_bytes)
+            note.unlink()
+            if what == "link":
+                note.symlink_to("old")  # as long as the text was, so that the first look at the size is no help
+            elif what == "FIFO":
+                os.mkfifo(note)
+            elif what == "folder":
+                note.mkdir()
+            return found
+
+    files = Late(root)
+    with pytest.raises(NoteChanged):
+        files.replace(files.read(paths.note("Note.md")), OURS, allow)
+    assert texts(vault) == {}
 
 
 WRITER = """

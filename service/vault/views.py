@@ -1,0 +1,91 @@
+"""What of a note's bytes a search may look at: the bytes of its view, remembered by content.
+
+Looking for hidden text costs a hundred times what reading does, and a search reads everything. So a look at the bytes
+tells first whether there can be anything to hide; of the rest, where the hidden pieces lie is kept in memory under a
+hash of the very bytes that were read, so that what is remembered can never be older than the note.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import threading
+from array import array
+from typing import Final
+
+from service.guards import outgoing
+from service.vault import text
+
+MAX_REMEMBERED: Final = 100_000
+"""Notes of which this is kept, about 250 bytes each. When it is full all is forgotten, which costs time and nothing else."""
+
+MAX_PIECES: Final = 1_000_000
+"""Hidden pieces that are kept in all, 8 bytes each."""
+
+_WITHHELD: Final = None
+
+
+class Views:
+    """Remembers what is hidden where. Thread-safe; two threads may do the same work."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, array[int] | None] = {}
+        self._pieces = 0
+        self._lock = threading.Lock()
+
+    def shown(self, data: bytes) -> bytes | None:
+        """The bytes of a note's view, without a byte order mark; None when it is withheld.
+
+        Bytes that are no UTF-8 stay as they are where nothing is hidden; otherwise they become U+FFFD.
+        """
+        data = data.removeprefix(codecs.BOM_UTF8)
+        if not outgoing.may_hide(data):
+            return data
+        key = hashlib.blake2b(data, digest_size=16).digest()
+        cuts = self._known.get(key)
+        if cuts is None and key not in self._known:
+            cuts = self._remember(key, data)
+        if cuts is _WITHHELD:
+            return None
+        if not cuts:
+            return data
+        return _without(_as_utf8(data), cuts)
+
+    def _remember(self, key: bytes, data: bytes) -> array[int] | None:
+        cuts = _cuts(text.decode(data).text)
+        with self._lock:
+            size = len(cuts or ())
+            if len(self._known) >= MAX_REMEMBERED or self._pieces + size > MAX_PIECES:
+                self._known, self._pieces = {}, 0
+            self._known[key] = cuts
+            self._pieces += size
+        return cuts
+
+
+def _cuts(raw: str) -> array[int] | None:
+    """The ends of the hidden pieces as byte offsets: start, end, start, end and so on; None when all is withheld."""
+    view = outgoing.view(raw)
+    if view.withheld:
+        return _WITHHELD
+    cuts: array[int] = array("L")
+    chars = size_bytes = 0
+    for span in view.removed:
+        for offset in span:
+            size_bytes += len(raw[chars:offset].encode("utf-8"))
+            chars = offset
+            cuts.append(size_bytes)
+    return cuts
+
+
+def _as_utf8(data: bytes) -> bytes:
+    note = text.decode(data)
+    return data if note.is_exact else note.text.encode("utf-8")
+
+
+def _without(data: bytes, cuts: array[int]) -> bytes:
+    kept, at = [], 0
+    for start, end in zip(cuts[::2], cuts[1::2], strict=True):
+        kept.append(data[at:start])
+        at = end
+    kept.append(data[at:])
+    return b"".join(kept)

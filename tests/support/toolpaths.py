@@ -1,0 +1,150 @@
+"""Every place in the tools where a path goes in, found in the catalogue itself, and a client to send one there.
+
+A parameter that takes text is taken for a path unless `NOT_PATHS` says otherwise, so a new tool is attacked as soon as it is
+there. What else a call needs comes from the calls that the wire tests must have for every tool.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, auto
+from typing import Any, Final
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp.shared.exceptions import MCPError
+from mcp_types import TextResourceContents
+
+from service.auth.model import acting_as, local
+from service.tools import resources
+from service.tools.arguments import NewPath
+from service.tools.catalogue import SPECS
+from service.tools.context import Room
+from service.tools.register import as_tool
+from service.tools.workers import Workers
+from tests.support.calling import Caller, calling, text_of
+from tests.wire.test_tools import CALLS
+
+NOT_PATHS: Final = frozenset(
+    {"query", "content", "text", "date", "since", "until", "at", "revision", "expected_hash", "sort_by", "in", "edits"}
+)
+ERA: Final = "era"
+NOTES: Final = {f"{ERA}/new.md": "one\ntwo\nthree\n", "old.md": "from before\n"}
+"""What the sample calls expect in the vault."""
+
+
+OWNER: Final = local(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+class Kind(Enum):
+    """What a path there is meant to name."""
+
+    NOTE = auto()
+    WRITTEN = auto()
+    NEW = auto()
+    FOLDER = auto()
+
+
+@dataclass(frozen=True)
+class Place:
+    """One parameter of one tool."""
+
+    tool: str
+    parameter: str
+    kind: Kind
+    is_list: bool
+    others: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.tool}.{self.parameter}"
+
+    def with_path(self, raw: str) -> dict[str, Any]:
+        """The arguments of a call with this path in this place."""
+        return {**self.others, self.parameter: [raw] if self.is_list else raw}
+
+
+def places() -> Sequence[Place]:
+    """All of them, in the order of the catalogue."""
+    return tuple(_places())
+
+
+def _places() -> Iterator[Place]:
+    new = NewPath.__metadata__[0].description
+    for spec in SPECS:
+        schema = as_tool(spec, Workers()).parameters
+        for name, about in schema["properties"].items():
+            is_list = about.get("type") == "array" and about["items"].get("type") == "string"
+            if name in NOT_PATHS or not (is_list or about.get("type") == "string"):
+                continue
+            told = f"{name} {about.get('description', '')}".lower()
+            if "folder" in told or "prefix" in name:
+                kind = Kind.FOLDER
+            elif about.get("description") == new:
+                kind = Kind.NEW
+            else:
+                kind = Kind.WRITTEN if spec.writes else Kind.NOTE
+            yield Place(spec.name, name, kind, is_list, sample(spec.name, schema.get("required", [])))
+
+
+def sample(tool: str, required: Sequence[str]) -> dict[str, Any]:
+    """The arguments that a call of the tool cannot do without."""
+    arguments = next(arguments for name, arguments, _ in CALLS if name == tool)
+    filled = json.loads(json.dumps(arguments).replace("{era}", ERA))
+    return {name: filled[name] for name in required}
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer: its whole text, and whether it is an error."""
+
+    text: str
+    is_error: bool
+
+    @property
+    def code(self) -> str:
+        """The code of an error, also of one that a list reports in place; empty for success."""
+        head, colon, _ = self.text.partition(": ")
+        if not self.is_error:
+            head = head.rpartition("] ")[2]
+        return head if colon and head.replace("_", "").isupper() else ""
+
+
+class Desk:
+    """Calls tools and reads resources under a grant that may do everything, from a test that is no coroutine."""
+
+    def __init__(self, portal: BlockingPortal, caller: Caller) -> None:
+        self._portal, self._caller = portal, caller
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Said:
+        async def ask() -> Said:
+            with acting_as(OWNER):
+                result = await self._caller.call(tool, **arguments)
+            return Said(text_of(result), bool(result.is_error))
+
+        return self._portal.call(ask)
+
+    def resource(self, uri: str) -> Said:
+        async def ask() -> Said:
+            try:
+                with acting_as(OWNER):
+                    result = await self._caller.client.read_resource(uri)
+            except MCPError as error:
+                return Said(str(error), True)
+            [contents] = result.contents
+            assert isinstance(contents, TextResourceContents)
+            return Said(contents.text, False)
+
+        return self._portal.call(ask)
+
+
+@contextmanager
+def desk_over(room: Room) -> Iterator[Desk]:
+    """A client of all tools and resources over `room`."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(calling(room, SPECS, resources.SPEC)) as caller,
+    ):
+        yield Desk(portal, caller)
