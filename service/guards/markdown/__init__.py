@@ -3,7 +3,7 @@
 CommonMark 0.31 and what Obsidian adds; linear time, no recursion. See docs/explanation/guards.md, "The scanner".
 """
 
-from service.guards.markdown.document import document, readings
+from service.guards.markdown.document import document
 from service.guards.markdown.inlines import inlines
 from service.guards.markdown.model import (
     Autolink,
@@ -20,6 +20,7 @@ from service.guards.markdown.model import (
     Unseen,
     Wikilink,
 )
+from service.guards.markdown.readings import readings
 
 __all__ = [
     "Autolink",

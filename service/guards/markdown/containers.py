@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left
 from typing import Final
 
+from service.guards.markdown.model import Nesting
+
 _BLANKS: Final = re.compile(r"[ \t]*")
 _BULLET_OR_NUMBER: Final = re.compile(r"[*+-]|([0-9]{1,9})[.)]")
 _QUOTE: Final = 0
@@ -48,6 +50,13 @@ class Containers:
         """Whether nothing but white space is left of the line."""
         return self.at >= self.end
 
+    def has_doubtful_tab(self) -> bool:
+        """Whether the indent of what comes next has a tab in a quote within a quote.
+
+        Some programs count the columns of such a tab from another place than CommonMark does, so that it is no code.
+        """
+        return len(self._quotes) > 1 and self.text.find("\t", self.prefix_end, self.at) >= 0
+
     def begin_line(self, start: int, end: int) -> None:
         """Go to the line `text[start:end]`."""
         self.start = self.prefix_end = start
@@ -55,13 +64,18 @@ class Containers:
         self._base = 0
         self._past_blanks(start, 0)
 
-    def match(self) -> int:
-        """How many of the open containers, from the outermost, the line goes on with; go past their marks."""
+    def match(self, *, takes_indented: bool) -> int:
+        """How many of the open containers, from the outermost, the line goes on with; go past their marks.
+
+        Args:
+            takes_indented: whether a quote goes on with a mark that is indented like code. For CommonMark it does not, for
+                some of its programs it does: what such a line holds is then no code.
+        """
         for depth, wanted in enumerate(self._open):
             if self.at >= self.end:
                 return self._match_blank(depth)
             if wanted == _QUOTE:
-                if not self.at_quote():
+                if not self.at_quote(any_indent=takes_indented):
                     return depth
                 self._take_quote()
             elif self.column - self._base >= wanted:
@@ -70,9 +84,9 @@ class Containers:
                 return depth
         return len(self._open)
 
-    def at_quote(self) -> bool:
+    def at_quote(self, *, any_indent: bool = False) -> bool:
         """Whether a quote mark comes next."""
-        return self.text.startswith(">", self.at, self.end) and self.column - self._base < CODE_INDENT
+        return self.text.startswith(">", self.at, self.end) and (any_indent or self.indent < CODE_INDENT)
 
     def keep(self, count: int) -> None:
         """Close all but the outermost `count`."""
@@ -86,7 +100,7 @@ class Containers:
         """Note that the innermost container holds something now."""
         self._fresh = False
 
-    def nesting(self) -> tuple[int, int, bool]:
+    def nesting(self) -> Nesting:
         """Of a block that begins: its depth, how much of that it shares with the one before, whether it lies in an item."""
         depth = len(self._open)
         kept, self._kept = self._kept, depth
@@ -126,6 +140,10 @@ class Containers:
         self._open.append(before + mark - column + spaces)
         self._fresh = True
         return True
+
+    def open_footnote(self) -> None:
+        """Take for the rest of a footnote what is indented below it. Call at a blank line."""
+        self._open.append(CODE_INDENT)
 
     def _match_blank(self, depth: int) -> int:
         """Of a blank line: items go on, save an empty one at its second line; a quote does not."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from service.guards.markdown.blocks import scan
@@ -10,7 +9,6 @@ from service.guards.markdown.inlines import inlines
 from service.guards.markdown.model import BlockKind, Definition, Document, Link
 
 _TEXT: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING})
-_LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
 def document(text: str) -> Document:
@@ -26,14 +24,3 @@ def document(text: str) -> Document:
     if definitions:
         used = {piece.reference for found in pieces for piece in found if isinstance(piece, Link) and piece.reference}
     return Document(tuple(scanned.blocks), pieces, tuple(scanned.definitions), frozenset(used))
-
-
-def readings(text: str) -> tuple[str, ...]:
-    """The texts of the same length to scan, so that nothing is taken for code that some renderer takes for something else.
-
-    A carriage return by itself ends a line for CommonMark and for an editor, but not for us. A guard that means to find
-    all that is hidden or active looks at both readings, and believes the worse.
-    """
-    if "\r" not in text or not _LONE_RETURN.search(text):
-        return (text,)
-    return _LONE_RETURN.sub("\n", text), _LONE_RETURN.sub(" ", text)

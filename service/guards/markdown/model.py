@@ -10,6 +10,9 @@ from typing import TypeAlias
 Span: TypeAlias = tuple[int, int]
 """Where something starts and where it ends (exclusive), as offsets in the raw text."""
 
+Nesting: TypeAlias = tuple[int, int, bool]
+"""Of a block: `depth`, `kept` and `in_item`."""
+
 
 class BlockKind(enum.Enum):
     """What a block is. Containers (quotes, lists) are no blocks: what lies in them is."""
