@@ -1,8 +1,8 @@
 """What of a note's bytes a search may look at: the bytes of its view, remembered by content.
 
-Looking for hidden text costs a hundred times what reading does, and a search reads everything. So a look at the bytes
-tells first whether there can be anything to hide; of the rest, where the hidden pieces lie is kept in memory under a
-hash of the very bytes that were read, so that what is remembered can never be older than the note.
+Looking for hidden text costs many times what reading does, and a search reads everything. So what was found, nothing in
+most notes, is kept in memory under SHA-256 of the very bytes that were read (a gigabyte a second on today's machines):
+what is remembered can never be older than the note, whatever its times say.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ import codecs
 import hashlib
 import threading
 from array import array
+from collections.abc import Sequence
 from typing import Final
 
 from service.guards import outgoing
 from service.vault import text
 
 MAX_REMEMBERED: Final = 100_000
-"""Notes of which this is kept, about 250 bytes each. When it is full all is forgotten, which costs time and nothing else."""
+"""Notes of which this is kept, about 200 bytes each. When it is full all is forgotten, which costs time and nothing else."""
 
 MAX_PIECES: Final = 1_000_000
 """Hidden pieces that are kept in all, 8 bytes each."""
 
+_NOTHING: Final[Sequence[int]] = ()
 _WITHHELD: Final = None
 
 
@@ -29,7 +31,7 @@ class Views:
     """Remembers what is hidden where. Thread-safe; two threads may do the same work."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, array[int] | None] = {}
+        self._known: dict[bytes, Sequence[int] | None] = {}
         self._pieces = 0
         self._lock = threading.Lock()
 
@@ -39,9 +41,7 @@ class Views:
         Bytes that are no UTF-8 stay as they are where nothing is hidden; otherwise they become U+FFFD.
         """
         data = data.removeprefix(codecs.BOM_UTF8)
-        if not outgoing.may_hide(data):
-            return data
-        key = hashlib.blake2b(data, digest_size=16).digest()
+        key = hashlib.sha256(data).digest()
         cuts = self._known.get(key)
         if cuts is None and key not in self._known:
             cuts = self._remember(key, data)
@@ -51,8 +51,8 @@ class Views:
             return data
         return _without(_as_utf8(data), cuts)
 
-    def _remember(self, key: bytes, data: bytes) -> array[int] | None:
-        cuts = _cuts(text.decode(data).text)
+    def _remember(self, key: bytes, data: bytes) -> Sequence[int] | None:
+        cuts = _cuts(text.decode(data).text) if outgoing.may_hide(data) else _NOTHING
         with self._lock:
             size = len(cuts or ())
             if len(self._known) >= MAX_REMEMBERED or self._pieces + size > MAX_PIECES:
@@ -62,12 +62,14 @@ class Views:
         return cuts
 
 
-def _cuts(raw: str) -> array[int] | None:
+def _cuts(raw: str) -> Sequence[int] | None:
     """The ends of the hidden pieces as byte offsets: start, end, start, end and so on; None when all is withheld."""
     view = outgoing.view(raw)
     if view.withheld:
         return _WITHHELD
-    cuts: array[int] = array("L")
+    if view.is_whole:
+        return _NOTHING
+    cuts = array("L")
     chars = size_bytes = 0
     for span in view.removed:
         for offset in span:
@@ -82,7 +84,7 @@ def _as_utf8(data: bytes) -> bytes:
     return data if note.is_exact else note.text.encode("utf-8")
 
 
-def _without(data: bytes, cuts: array[int]) -> bytes:
+def _without(data: bytes, cuts: Sequence[int]) -> bytes:
     kept, at = [], 0
     for start, end in zip(cuts[::2], cuts[1::2], strict=True):
         kept.append(data[at:start])
