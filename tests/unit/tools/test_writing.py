@@ -30,14 +30,14 @@ async def test_after_every_write_the_disk_holds_the_reported_version(caller: Cal
     seen: list[bytes] = []
     for tool, arguments in [
         ("create_note", {"path": "Neu/ü.md", "content": "eins\r\n"}),
-        ("append_to_note", {"path": "Neu/ü.md", "content": "zwei 👍"}),
+        ("append_to_note", {"path": "Neu/ü.md", "content": "zwei 👨‍👩‍👧"}),
         ("edit_note", {"path": "Neu/ü.md", "edits": [{"old_string": "eins\nzwei", "new_string": "1\n2"}]}),
     ]:
         facts = await caller.facts(tool, **arguments)
         on_disk = desk.bytes_of("Neu/ü.md")
         assert (facts["path"], facts["version"], facts["bytes"]) == ("Neu/ü.md", version(on_disk), len(on_disk))
         seen.append(on_disk)
-    assert seen == [b"eins\r\n", "eins\r\nzwei 👍\r\n".encode(), "1\r\n2 👍\r\n".encode()]
+    assert seen == [b"eins\r\n", "eins\r\nzwei 👨‍👩‍👧\r\n".encode(), "1\r\n2 👨‍👩‍👧\r\n".encode()]
     deleted = await caller.facts("delete_note", path="Neu/ü.md", expected_hash=version(seen[-1]))
     assert (deleted["trashed_to"], deleted["version"]) == (".trash/Neu/ü.md", version(seen[-1]))
     assert desk.bytes_of(".trash/Neu/ü.md") == seen[-1]
