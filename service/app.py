@@ -105,7 +105,15 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
         tokens = Tokens(database, clock)
         vault = Vault(files, lock, clock, on_change=history.record, low_trust=LowTrust.of(settings.low_trust))
-        room = Room(vault, history, settings, clock, tokens.check, Budget(settings.write_budget))
+        room = Room(
+            vault,
+            history,
+            settings,
+            clock,
+            tokens.check,
+            Budget(settings.write_budget),
+            tuple(spec.name for spec in specs),
+        )
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
         rhythm = Rhythm.of(settings)
         clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)

@@ -30,6 +30,7 @@ class Room:
     Args:
         check: reads the grant again from the database; raises Forbidden once it is revoked or has expired.
         budget: how much each grant may write soon after it read low-trust text.
+        tools: the names of the tools there are, which a note from outside has no reason to hold.
     """
 
     vault: Vault
@@ -38,6 +39,7 @@ class Room:
     clock: Clock
     check: Callable[[Grant], None]
     budget: Budget
+    tools: tuple[str, ...] = ()
 
 
 Ctx: TypeAlias = Context[Room, object]

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from service.tools import notices
 from service.tools.arguments import Content
 from service.tools.context import Ctx, actor, room
 from service.tools.register import ToolSpec
@@ -20,7 +21,7 @@ def append_daily_note(
 ) -> LineAppended:
     """Add '- HH:MM text' to the end of the daily note, which is created if missing, where the vault's settings put it."""
     vault = room(ctx).vault
-    return LineAppended.to_day(daily.append(vault, actor(ctx), text, daily.day(vault, date)))
+    return notices.with_signs(LineAppended.to_day(daily.append(vault, actor(ctx), text, daily.day(vault, date))), text)
 
 
 SPECS: Final = (ToolSpec(append_daily_note, "Append to the daily note", "daily", writes=True),)

@@ -63,7 +63,7 @@ def _found(ctx: Ctx, raw: str, number: int) -> Note | str:
 
 
 def _shown(ctx: Ctx, note: Note, span: Span, max_chars: int) -> str:
-    told = notices.of(note.view, given(room(ctx), [note.path]))
+    told = notices.of(note.view, given(room(ctx), [note.path]), room(ctx).tools)
     part = excerpts.excerpt(note.view.text, span, max_chars)
     head = f"[{note.path} | {note.size_bytes} bytes | version {note.version}]"
     where = [] if note.view.withheld else _where(note, span, part)

@@ -65,7 +65,7 @@ def read(room: Room, uri: str) -> ReadResourceResult:
             raise
         note = _read_as_it_stands(room, raw, decoded)
     label = given(room, [note.path])
-    told = notices.of(note.view, label)
+    told = notices.of(note.view, label, room.tools)
     is_told_in_text = bool(label or note.view.withheld)
     contents = TextResourceContents(
         uri=uri,

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from service.guards import paths
+from service.tools import notices
 from service.tools.arguments import Content, ExpectedHash, NewPath, NotePath, an_object
 from service.tools.context import Ctx, actor, given, room
 from service.tools.register import ToolSpec
@@ -31,7 +32,8 @@ class EditAsked(BaseModel):
 
 def create_note(ctx: Ctx, path: NewPath, content: Content) -> NoteWritten:
     """Create a note, and its folders. Never overwrites."""
-    return NoteWritten.of(notes.create(room(ctx).vault, actor(ctx), paths.new_note(path), content))
+    made = notes.create(room(ctx).vault, actor(ctx), paths.new_note(path), content)
+    return notices.with_signs(NoteWritten.of(made), content)
 
 
 def append_to_note(
@@ -42,7 +44,8 @@ def append_to_note(
 ) -> NoteWritten:
     """Add text to the end of a note that exists, beginning on a new line. Use create_note for a new one."""
     vault = room(ctx).vault
-    return NoteWritten.of(notes.append(vault, actor(ctx), paths.writable_note(path), content, expected_hash))
+    longer = notes.append(vault, actor(ctx), paths.writable_note(path), content, expected_hash)
+    return notices.with_signs(NoteWritten.of(longer), content)
 
 
 def edit_note(
@@ -65,7 +68,8 @@ def edit_note(
         expected_hash,
         is_trial=dry_run,
     )
-    return NoteEdited.after(edited, dry_run=dry_run, notice=given(here, [edited.written.path]))
+    answer = NoteEdited.after(edited, dry_run=dry_run, notice=given(here, [edited.written.path]))
+    return notices.with_signs(answer, *(asked.new_string for asked in edits))
 
 
 def delete_note(ctx: Ctx, path: NotePath, expected_hash: ExpectedHash = "") -> NoteDeleted:
