@@ -8,15 +8,18 @@ docs/explanation/guards.md.
 from __future__ import annotations
 
 import enum
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Final
 
-from service.guards import markdown, references
+from service.guards import cells, invisible, markdown, references
 from service.guards.markdown import Block, BlockKind, Document, Link, Tag
 from service.guards.markup import elements, html
+from service.guards.markup.elements import Reach
 
 Span = tuple[int, int]
 
@@ -25,6 +28,8 @@ _CODE: Final = frozenset({BlockKind.FRONTMATTER, BlockKind.FENCED_CODE, BlockKin
 _SAYS_NOTHING: Final = frozenset({"", "#"})
 """Destinations of a link definition that is there for its label or title alone."""
 _FILLER: Final = "x"
+_VISIBLE_RAW_TEXT: Final = re.compile(r"<(?:textarea|xmp|plaintext)", re.IGNORECASE)
+"""Elements in which tags are shown as text. How far one goes that nothing closes is a matter of lists and quotes."""
 
 
 class Hidden(enum.Enum):
@@ -49,23 +54,33 @@ class Concealed:
             self.spans.extend(spans)
             self.counts[kind] += count
 
+    def joined(self, other: Concealed) -> Concealed:
+        """What either reading of one text hides; counted is the one that hides more, since most of it is the same."""
+        return Concealed([*self.spans, *other.spans], max(self.counts, other.counts, key=Counter.total))
+
 
 def find(text: str) -> Concealed:
-    """What markup hides in `text`; invisible letters themselves are not looked for. Takes linear time.
+    """What of `text` is not seen, in time linear in its length. Leaving it out may put together something else: ask again.
 
-    Where renderers differ on what ends a line, what either of them hides is hidden.
+    Invisible letters and markup are looked for in one text, since a letter may be all that keeps a line from being blank.
+    Where renderers differ (on what ends a line, on code across the cells of a table), what either hides is hidden.
     """
-    found = [_find(reading) for reading in markdown.readings(text)]
-    worst = max(found, key=lambda one: one.counts.total())
-    return Concealed([span for one in found for span in one.spans], worst.counts)
+    found = Concealed()
+    for reading in markdown.readings(text):
+        found = found.joined(_find(reading))
+    letters = invisible.spans(text)
+    found.add(Hidden.INVISIBLE, letters, len(letters))
+    return found
 
 
 def _find(text: str) -> Concealed:
     document = markdown.document(text)
     found = Concealed()
-    _find_definitions(document, found)
     if "<" in text:
-        _Html(text, document).find(found)
+        readings = (document, cells.apart(document))
+        hidden_by = [_Html(text, one).find() for one in readings if one is not None]
+        found = reduce(Concealed.joined, hidden_by)
+    _find_definitions(document, found)
     hidden = references.spans(text, _decoded_parts(document))
     found.add(Hidden.INVISIBLE, hidden, len(hidden))
     return found
@@ -112,12 +127,16 @@ class _Html:
         self._starts = [block.start for block in document.blocks]
         self._layers = _Layers(document.blocks)
 
-    def find(self, found: Concealed) -> None:
-        """Add what comments and elements hide."""
+    def find(self) -> Concealed:
+        """What comments and elements hide."""
         written = _only_html(self._text, self._document)
-        tokens: list[html.Token] = []
-        for start, end in self._layers.sections():
-            tokens.extend(self._tokens(written, start, end))
+        found = self._hidden(self._read(written, self._layers.sections()))
+        if self._layers.are_deep and _VISIBLE_RAW_TEXT.search(written):
+            found = found.joined(self._hidden(self._read(written, self._layers.leaves())))
+        return found
+
+    def _hidden(self, tokens: list[html.Token]) -> Concealed:
+        found = Concealed()
         comments = {(token.start, token.end) for token in tokens if isinstance(token, html.Comment)}
         comments.update(
             (piece.start, piece.end)
@@ -130,6 +149,10 @@ class _Html:
         found.add(Hidden.ELEMENT, unfinished, len(unfinished))
         unseen = elements.unseen(self._text, tokens, self._end_of_block)
         found.add(Hidden.ELEMENT, unseen.spans, unseen.count)
+        return found
+
+    def _read(self, written: str, sections: Iterable[Span]) -> list[html.Token]:
+        return [token for start, end in sections for token in self._tokens(written, start, end)]
 
     def _tokens(self, written: str, start: int, end: int) -> Iterator[html.Token]:
         """The tokens of a section; one that runs over the end of its block swallows the section."""
@@ -143,8 +166,8 @@ class _Html:
                 return
             yield token
 
-    def _end_of_block(self, offset: int, is_formatting: bool) -> int:
-        return self._layers.end(bisect_right(self._starts, offset) - 1, is_formatting=is_formatting)
+    def _end_of_block(self, offset: int, reach: Reach) -> int:
+        return self._layers.end(bisect_right(self._starts, offset) - 1, reach)
 
 
 def _only_html(text: str, document: Document) -> str:
@@ -183,6 +206,7 @@ class _Layers:
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self._blocks = blocks
         self._container_ends: list[int] = []
+        self.are_deep = any(block.depth for block in blocks)
 
     def sections(self) -> Iterator[Span]:
         """The top-level blocks, (start, end), in order."""
@@ -193,16 +217,21 @@ class _Layers:
                 yield start, block.end
                 start = -1
 
-    def end(self, at: int, *, is_formatting: bool) -> int:
+    def leaves(self) -> Iterator[Span]:
+        """All blocks, (start, end), in order."""
+        return ((block.start, block.end) for block in self._blocks)
+
+    def end(self, at: int, reach: Reach) -> int:
         """Where an element ends that begins in the block of this index and is never closed."""
         block = self._blocks[at]
         if block.depth == 0:
             return block.end
-        if is_formatting:  # HTML opens it again in each paragraph (13.2.4.3)
+        if reach is Reach.SECTION:
             while self._goes_on(at):
                 at += 1
             return self._blocks[at].end
-        if block.kind is BlockKind.HEADING or (block.kind is BlockKind.PARAGRAPH and not block.in_item):
+        is_text = block.kind is BlockKind.PARAGRAPH and not block.in_item  # a tight list item has no paragraph
+        if block.kind is BlockKind.HEADING or (is_text and reach is Reach.LEAF):
             return block.end
         if not self._container_ends:
             self._container_ends = self._ends()

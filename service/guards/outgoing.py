@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-from service.guards import concealed, invisible
+from service.guards import concealed
 from service.guards.concealed import Hidden
 from service.guards.suspicion import may_hide
 
@@ -97,16 +97,13 @@ def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = t
     text, removed = raw, list[Span]()
     counts: Counter[Hidden] = Counter()
     for _ in range(MAX_PASSES):
-        before = len(text)
-        for find in (_invisible, concealed.find):
-            found = find(text)
-            spans = _within_lines(text, found.spans)
-            if spans:
-                counts += found.counts
-                removed = _composed(removed, spans)
-                text = _without(text, spans)
-        if len(text) == before:
+        found = concealed.find(text)
+        spans = _within_lines(text, found.spans)
+        if not spans:
             return View(raw, text, tuple(removed), dict(counts))
+        counts += found.counts
+        removed = _composed(removed, spans)
+        text = _without(text, spans)
         if clock() > deadline:
             return _withheld(raw, "looking for what it hides took too long")
     return _withheld(raw, "what it hides lies in too many layers")
@@ -114,11 +111,6 @@ def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = t
 
 def _withheld(raw: str, why: str) -> View:
     return View(raw, "", withheld=why)
-
-
-def _invisible(text: str) -> concealed.Concealed:
-    spans = invisible.spans(text)
-    return concealed.Concealed(spans, Counter({Hidden.INVISIBLE: len(spans)}))
 
 
 def _within_lines(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -6,6 +6,8 @@ element is taken to go on. Source: HTML Standard, 13.2.6; rules: docs/explanatio
 
 from __future__ import annotations
 
+import enum
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +15,22 @@ from typing import Final
 
 from service.guards.markup import css
 from service.guards.markup.css import Look
-from service.guards.markup.html import End, Start, Token
+from service.guards.markup.html import RAW_TEXT, End, Start, Token
 from service.guards.markup.words import words
 
 Span = tuple[int, int]
-EndOfBlock = Callable[[int, bool], int]
-"""Where the block ends in which a tag stands that nothing closes: (offset, whether it is a formatting element)."""
+
+
+class Reach(enum.Enum):
+    """How far an element goes that nothing closes: what of the blocks and containers around it ends it."""
+
+    LEAF = "paragraph"
+    CONTAINER = "list item or quote"
+    SECTION = "top-level block"
+
+
+EndOfBlock = Callable[[int, Reach], int]
+"""Where a tag's block ends: (offset of the tag, how far its element goes)."""
 
 VOID: Final = words(
     "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
@@ -63,6 +75,11 @@ def unseen(text: str, tokens: Sequence[Token], end_of_block: EndOfBlock) -> Unse
         end_of_block: see there.
     """
     closings = _matched(tokens)
+    open_scopes = [
+        token.start
+        for at, token in enumerate(tokens)
+        if isinstance(token, Start) and at not in closings and _reach(token.name) is Reach.SECTION
+    ]
     looks = _Looks()
     spans: list[Span] = []
     count = covered = 0
@@ -76,7 +93,9 @@ def unseen(text: str, tokens: Sequence[Token], end_of_block: EndOfBlock) -> Unse
         elif closing is not None:
             inner_end, outer_end = closing.start, closing.end
         else:
-            inner_end = outer_end = max(token.end, end_of_block(token.start, token.name in _FORMATTING))
+            inner_end = outer_end = max(token.end, end_of_block(token.start, _reach(token.name)))
+            if _is_any_between(open_scopes, token.start, outer_end):
+                inner_end = outer_end = max(token.end, end_of_block(token.start, Reach.SECTION))
         found: Sequence[Span] = ()
         if looks.hides(token, outer_end) or _is_never_shown(token, text[token.end : min(inner_end, token.end + 20)]):
             found = ((token.start, outer_end),)
@@ -87,6 +106,19 @@ def unseen(text: str, tokens: Sequence[Token], end_of_block: EndOfBlock) -> Unse
             count += token.start >= covered
             covered = max(covered, outer_end)
     return Unseen(spans, count)
+
+
+def _is_any_between(places: list[int], start: int, end: int) -> bool:
+    at = bisect_right(places, start)
+    return at < len(places) and places[at] < end
+
+
+def _reach(name: str) -> Reach:
+    """13.2.6.4.7: formatting is opened again in each paragraph, scopes and raw text hear no end tag of others, and a
+    paragraph's end tag closes no block."""
+    if name in _FORMATTING or name in _SCOPES or name in RAW_TEXT:
+        return Reach.SECTION
+    return Reach.CONTAINER if name in _SPECIAL else Reach.LEAF
 
 
 def _is_never_shown(token: Start, content: str) -> bool:

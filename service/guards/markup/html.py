@@ -114,8 +114,8 @@ def _token(text: str, at: int, end: int, *, is_foreign: bool) -> Token | None:
         return _bogus(text, at, end)
     if mark == "/":
         after = text[at + 2 : at + 3] if at + 2 < end else ""
-        if not after or after == ">":
-            return None  # "</" at the end is text; "</>" is nothing, and hides nothing
+        if after == ">":
+            return None  # it is nothing, and hides nothing
         if not (after.isascii() and after.isalpha()):
             return _bogus(text, at, end)
     return _tag(text, at, end)

@@ -1,0 +1,39 @@
+"""Tables once more, cell by cell: a code span cannot run from one cell into the next (GitHub Flavored Markdown, 4.10).
+
+For the scanner a table is a paragraph, so that backticks in two cells make code of all between. Renderers that know tables
+see HTML there; a guard believes both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from service.guards import markdown
+from service.guards.markdown import Block, BlockKind, Document, Inline
+
+_DELIMITERS: Final = re.compile(r"^[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+(?:\||(?=\r?$)))++\r?$", re.MULTILINE)
+"""The row of dashes that makes a table."""
+_CELL: Final = re.compile(r"(?:[^|\\\r\n]|\\[^\r\n]?)+")
+
+
+def apart(document: Document) -> Document | None:
+    """The document with each cell of its tables read by itself; None when that can make no difference."""
+    is_any = False
+    pieces: list[tuple[Inline, ...]] = []
+    for block, found in document:
+        is_table = (
+            block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING)  # a row of = below makes a heading of it
+            and any(isinstance(piece, markdown.Code) for piece in found)
+            and _DELIMITERS.search(block.text) is not None
+        )
+        is_any = is_any or is_table
+        pieces.append(tuple(_by_cells(block)) if is_table else found)
+    return replace(document, inlines=tuple(pieces)) if is_any else None
+
+
+def _by_cells(block: Block) -> Iterator[Inline]:
+    for cell in _CELL.finditer(block.text):
+        yield from markdown.inlines(cell[0], block.start + cell.start(), {})
