@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final
 
-from service.guards import cells, invisible, markdown, references
+from service.guards import cells, invisible, markdown, references, suspicion
 from service.guards.markdown import Block, BlockKind, Document, Link, Tag
 from service.guards.markup import elements, html
 from service.guards.markup.elements import Reach
@@ -28,6 +28,7 @@ _CODE: Final = frozenset({BlockKind.FRONTMATTER, BlockKind.FENCED_CODE, BlockKin
 _SAYS_NOTHING: Final = frozenset({"", "#"})
 """Destinations of a link definition that is there for its label or title alone."""
 _FILLER: Final = "x"
+_MARK: Final = "\ufeff"
 _VISIBLE_RAW_TEXT: Final = re.compile(r"<(?:textarea|xmp|plaintext)", re.IGNORECASE)
 """Elements in which tags are shown as text. How far one goes that nothing closes is a matter of lists and quotes."""
 
@@ -59,6 +60,10 @@ class Concealed:
         return Concealed([*self.spans, *other.spans], max(self.counts, other.counts, key=Counter.total))
 
 
+NOTHING: Final = Concealed()
+"""Of a text that hides nothing."""
+
+
 def find(text: str) -> Concealed:
     """What of `text` is not seen, in time linear in its length. Leaving it out may put together something else: ask again.
 
@@ -66,11 +71,18 @@ def find(text: str) -> Concealed:
     Where renderers differ (on what ends a line, on code across the cells of a table), what either hides is hidden.
     """
     found = Concealed()
-    for reading in markdown.readings(text):
+    for reading in _readings(text):
         found = found.joined(_find(reading))
-    letters = invisible.spans(text)
+    letters = invisible.spans(text) if suspicion.may_hold_invisible(text.encode("utf-8", "surrogatepass")) else []
     found.add(Hidden.INVISIBLE, letters, len(letters))
     return found
+
+
+def _readings(text: str) -> Iterator[str]:
+    """What renderers make of lone carriage returns, and of a byte order mark that is no file's first bytes."""
+    yield from markdown.readings(text)
+    if text.startswith(_MARK):
+        yield from markdown.readings(_FILLER + text[1:])
 
 
 def _find(text: str) -> Concealed:
@@ -93,9 +105,7 @@ def _find_definitions(document: Document, found: Concealed) -> None:
     for one in document.definitions:
         is_read = one.label in document.used and one.label not in seen
         seen.add(one.label)
-        if is_read or one.label.startswith("^"):
-            continue
-        if one.has_title or one.destination.strip() in _SAYS_NOTHING:
+        if not is_read and (one.has_title or one.destination.strip() in _SAYS_NOTHING):
             spans.append((one.start, one.end))
     found.add(Hidden.DEFINITION, spans, len(spans))
 

@@ -91,13 +91,11 @@ def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = t
         budget_s: seconds; once they are over, the text is withheld.
         clock: counts the seconds.
     """
-    if not may_hide(raw.encode("utf-8", "surrogatepass")):
-        return View(raw, raw)
     deadline = clock() + budget_s
     text, removed = raw, list[Span]()
     counts: Counter[Hidden] = Counter()
     for _ in range(MAX_PASSES):
-        found = concealed.find(text)
+        found = concealed.find(text) if _is_suspicious(text) else concealed.NOTHING
         spans = _within_lines(text, found.spans)
         if not spans:
             return View(raw, text, tuple(removed), dict(counts))
@@ -107,6 +105,10 @@ def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = t
         if clock() > deadline:
             return _withheld(raw, "looking for what it hides took too long")
     return _withheld(raw, "what it hides lies in too many layers")
+
+
+def _is_suspicious(text: str) -> bool:
+    return may_hide(text.encode("utf-8", "surrogatepass"))
 
 
 def _withheld(raw: str, why: str) -> View:

@@ -26,6 +26,10 @@ _CSS_ESCAPE = re.compile(r"\\([0-9a-fA-F]{1,6})[ \t\n]?")
 _END_TAG = re.compile(r"</[A-Za-z][^<>]*>")
 _FENCE_INFO = re.compile(r"^[ >\t*+\-0-9.)]*(?:```+|~~~+)(.*)$", re.MULTILINE)
 _BARE_DEFINITION = re.compile(r"\[([^\]\n]+)\]:[ \t>]*\n?[ \t>]*(?:<([^>\n]+)>|(\S+))")
+_ROW = re.compile(r"^[^|\n]*\|.*$", re.MULTILINE)
+"""Cells beyond those of a table's head are dropped: a known channel, told of in docs/explanation/guards.md."""
+_DISPUTED = re.compile(r"\[([^\]\n]+)\]:[^\n]*\n(?:.*\n)??(?: {4}|[ ]{0,3}\t)[ \t]*\[\1\]")
+"""A use in the indented line behind a definition: for cmark the paragraph goes on, for markdown-it it is code."""
 
 _GOOD = regex.compile(
     r"\U0001F3F4(?:\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067|\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074"
@@ -69,6 +73,8 @@ _MARKDOWN = _markdown()
 def residue(view: str) -> list[str]:
     """What a view still hides: words, comments, elements, letters. Empty when it is good."""
     seen = rendered(view)
+    whole = rendered(view, at_once=True)
+    seen.hidden += [part for part in whole.hidden if part not in seen.hidden]
     found = [f"hidden text {part!r}" for part in seen.hidden if WORD.search(part) or part.startswith("<!--")]
     found += [f"vanished word {word}" for word in sorted(_vanished(view, seen))]
     found += [f"letter U+{ord(char[0]):04X}" for char in invisible(view)]
@@ -94,6 +100,8 @@ def _vanished(text: str, seen: Seen) -> set[str]:
         *_FENCE_INFO.findall(text),
         *(" ".join(parts) for parts in _BARE_DEFINITION.findall(text)),
     ]
+    written += _ROW.findall(text)
+    written += [match[0] for match in _DISPUTED.finditer(text)]
     front = _FRONTMATTER.match(text)
     written.append(front[0] if front else "")
     return set(WORD.findall(text)) - seen.words(seen.shown) - seen.words(seen.attributes) - seen.words(written)
@@ -107,16 +115,20 @@ def invisible(text: str) -> list[str]:
     return [match[0] for line in kept for match in _BAD.finditer(line)]
 
 
-def rendered(text: str) -> Seen:
-    """What the text shows and hides, block by block."""
+def rendered(text: str, *, at_once: bool = False) -> Seen:
+    """What the text shows and hides: block by block as in Obsidian, or all `at_once` as on a web page.
+
+    On a web page a fallback that nothing closes swallows the rest; it is not counted there.
+    """
     front = _FRONTMATTER.match(text)
     body = text[front.end() :] if front else text
     seen = Seen()
-    for part in _sections(_MARKDOWN.parse(body)):
+    tokens = _MARKDOWN.parse(body)
+    for part in [tokens] if at_once else _sections(tokens):
         page = _MARKDOWN.renderer.render(part, _MARKDOWN.options, {})
         root = LexborHTMLParser(f"<!DOCTYPE html><html><body>{page}").body
         if root is not None:
-            _walk(root, seen, is_hidden=False)
+            _walk(root, seen, is_hidden=False, fallback=set() if at_once else _FALLBACK)
     return seen
 
 
@@ -131,7 +143,7 @@ def _sections(tokens: list[Token]) -> list[list[Token]]:
     return parts
 
 
-def _walk(node: LexborNode, seen: Seen, *, is_hidden: bool) -> None:
+def _walk(node: LexborNode, seen: Seen, *, is_hidden: bool, fallback: set[str]) -> None:
     child = node.first_child
     while child is not None:
         tag = child.tag
@@ -144,7 +156,7 @@ def _walk(node: LexborNode, seen: Seen, *, is_hidden: bool) -> None:
             seen.attributes.append(tag)
             seen.attributes.extend(f"{name} {value or ''}" for name, value in attributes.items())
             hides = is_hidden or _is_hidden(tag, attributes)
-            _walk(child, seen, is_hidden=hides or tag in _FALLBACK)
+            _walk(child, seen, is_hidden=hides or tag in fallback, fallback=fallback)
             if hides and tag in ("input", "img", "br", "hr"):
                 seen.hidden.append(child.html or "")
         child = child.next

@@ -8,6 +8,8 @@ from typing import Final
 from service.guards.markdown import entities, targets
 from service.guards.markdown.model import Definition
 
+_FOOTNOTE: Final = re.compile(r"\^\S+")
+"""A footnote's label; with white space in it, it is an ordinary one."""
 _TO_LINE_END: Final = re.compile(r"[ \t]*+(?:\r?\n|\Z)")
 
 
@@ -33,7 +35,7 @@ def _definition(text: str, start: int, offset: int) -> tuple[Definition, int] | 
     label = targets.normalised(labelled[0])
     at = targets.past_blanks(text, labelled[1] + 1)
     target = targets.destination(text, at, targets.Parentheses())
-    if not label or label.startswith("^") or target is None or target[1] == at:
+    if not label or _FOOTNOTE.fullmatch(label) or target is None or target[1] == at:
         return None
     (left, right), end = target
     ends = _TO_LINE_END.match(text, end)
