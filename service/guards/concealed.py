@@ -93,6 +93,9 @@ def _find(text: str) -> Concealed:
         hidden_by = [_Html(text, one).find() for one in readings if one is not None]
         found = reduce(Concealed.joined, hidden_by)
     _find_definitions(document, found)
+    ended = cells.ended(text, document) if "]:" in text else None
+    if ended is not None:
+        found = found.joined(_find(ended))
     hidden = references.spans(text, _decoded_parts(document))
     found.add(Hidden.INVISIBLE, hidden, len(hidden))
     return found
