@@ -30,7 +30,7 @@ from service.auth.model import acting_as
 from service.auth.tokens import Tokens
 from service.clock import Clock, SystemClock
 from service.errors import AlreadyServed, AppError, BadMount, VaultMissing
-from service.guards.trust import LowTrust
+from service.guards.trust import Folders, LowTrust
 from service.history import history as history_
 from service.history.history import History, Locks
 from service.history.model import Setup
@@ -104,7 +104,14 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
         tokens = Tokens(database, clock)
-        vault = Vault(files, lock, clock, on_change=history.record, low_trust=LowTrust.of(settings.low_trust))
+        vault = Vault(
+            files,
+            lock,
+            clock,
+            on_change=history.record,
+            low_trust=LowTrust.of(settings.low_trust),
+            may_be_active=Folders.of(settings.allow_active),
+        )
         room = Room(
             vault,
             history,

@@ -116,6 +116,18 @@ class HiddenContent(Refused):
     code = "HIDDEN_CONTENT"
 
 
+class UnsafeContent(Refused):
+    """A change that would bring something to life: a picture from elsewhere, a script, a template command."""
+
+    code = "UNSAFE_CONTENT"
+
+    def __init__(self, why: str, line: int = 0) -> None:
+        where = f" (line {line} of the note as it would be)" if line else ""
+        super().__init__(
+            f"this {why}{where}. Write a plain link or plain text, or ask the owner to make the change. Nothing was changed."
+        )
+
+
 class ReadOnly(Refused):
     """Writing is switched off for this grant or for the whole appliance."""
 

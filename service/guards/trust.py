@@ -1,4 +1,6 @@
-"""Folders whose notes come from outside: clippings, imported mail, what others share into the vault.
+"""Folders that the owner named: those whose notes come from outside, and those that may hold what runs.
+
+Low trust: clippings, imported mail, what others share into the vault.
 
 What stands there was written by nobody knows whom, so it is left out of searches and lists unless asked for, labelled
 when read, and reading it limits what the same grant may write afterwards (`service.auth.budget`).
@@ -9,14 +11,15 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from service.guards.paths import VaultPath
 
 
 @dataclass(frozen=True, slots=True)
-class LowTrust:
-    """The folders of STRONGROOM_LOW_TRUST, matched without regard to case or to how letters are composed.
+class Folders:
+    """The folders of a setting such as STRONGROOM_LOW_TRUST or STRONGROOM_ALLOW_ACTIVE, matched without regard to case or to
+    how letters are composed.
 
     `folders` holds the parts of each, folded; a folder of one part lies at the vault's root.
     """
@@ -24,12 +27,12 @@ class LowTrust:
     folders: tuple[tuple[str, ...], ...] = ()
 
     @staticmethod
-    def of(named: Sequence[str]) -> LowTrust:
+    def of(named: Sequence[str]) -> Folders:
         """The folders by their vault-relative names."""
-        return LowTrust(tuple(_folded(tuple(name.split("/"))) for name in named))
+        return Folders(tuple(_folded(tuple(name.split("/"))) for name in named))
 
     def around(self, path: VaultPath) -> VaultPath | None:
-        """The low-trust folder that `path` is or lies in, spelled as in `path`; None when there is none."""
+        """The one of the folders that `path` is or lies in, spelled as in `path`; None when there is none."""
         for folder in self.folders:
             if len(path.parts) >= len(folder) and _folded(path.parts[: len(folder)]) == folder:
                 while len(path.parts) > len(folder):
@@ -42,7 +45,11 @@ class LowTrust:
         return self.around(path) is not None
 
 
+LowTrust: TypeAlias = Folders
+"""Those of STRONGROOM_LOW_TRUST."""
+
 ALL_TRUSTED: Final = LowTrust()
+NONE: Final = Folders()
 
 
 def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ class Settings:
     is_read_only: bool
     low_trust: tuple[str, ...]
     write_budget: int | None
+    allow_active: tuple[str, ...]
     commit_every_s: float
     commit_quiet_s: float
     commit_max_wait_s: float

@@ -107,6 +107,10 @@ def folders(raw: str) -> tuple[str, ...]:
     return named
 
 
+def some_folders(raw: str) -> tuple[str, ...]:
+    return folders(raw) if raw.strip() else ()
+
+
 def count(raw: str) -> int | None:
     if raw.strip().lower() == OFF:
         return None

@@ -61,7 +61,10 @@ class NoteWritten(Shape):
     @staticmethod
     def of(written: Written) -> NoteWritten:
         return NoteWritten(
-            path=str(written.path), version=written.version, bytes=written.size_bytes, notice=written.caution
+            path=str(written.path),
+            version=written.version,
+            bytes=written.size_bytes,
+            notice=" ".join(filter(None, (written.caution, written.notice))),
         )
 
 

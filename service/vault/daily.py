@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
@@ -19,7 +19,7 @@ from service.errors import BadArgument, Misconfigured, NoteExists, NoteNotFound,
 from service.guards import paths
 from service.guards.paths import VaultPath
 from service.store.files import FileContent
-from service.vault import notes, text
+from service.vault import harmless, notes, text
 from service.vault.model import Actor, Change, Vault
 from service.vault.notes import Written
 from service.vault.text import LF, NoteText
@@ -114,23 +114,34 @@ def append(vault: Vault, actor: Actor, words: str, on: date) -> Appended:
         except NoteNotFound:
             pass
         try:
-            new, number = _with_item(NoteText(""), item)
+            new, put = _with_item(vault, where.path, NoteText(""), item)
             made = vault.files.create(where.path, text.encode(new, str(where.path)), actor.permit)
         except NoteExists:  # another program made it in between
             return _append_to_it(vault, actor, where, item)
         vault.on_change(actor, [Change(made.path, None, made.data)])
-    return Appended(notes.written(made), True, item.split(LF, 1)[0], number, where.template)
+    return Appended(notes.written(made, put.notice), True, put.line, put.number, where.template)
 
 
 def _append_to_it(vault: Vault, actor: Actor, where: Place, item: str) -> Appended:
-    after, number = notes.change(vault, actor, where.path, lambda note: _with_item(note, item))
-    return Appended(after, False, item.split(LF, 1)[0], number, "")
+    after, put = notes.change(vault, actor, where.path, lambda note: _with_item(vault, where.path, note, item))
+    return Appended(replace(after, notice=put.notice), False, put.line, put.number, "")
 
 
-def _with_item(note: NoteText, item: str) -> tuple[NoteText, int]:
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """Where the item's first line stands, how it was written, and what there is to say of it."""
+
+    number: int
+    line: str
+    notice: str
+
+
+def _with_item(vault: Vault, path: VaultPath, note: NoteText, item: str) -> tuple[NoteText, _Put]:
     added = notes.lines_to_append(note, item)
-    before = note.text + added[: len(added) - len(added.lstrip("\r\n"))]
-    return notes.with_more(note, added), before.count(LF) + 1
+    before = len(note.text) + len(added) - len(added.lstrip("\r\n"))
+    new = harmless.appended(vault, path, note, added)
+    line = new.text[before:].partition(LF)[0].removesuffix("\r")
+    return note.with_text(new.text), _Put(new.text.count(LF, 0, before) + 1, line, new.notice)
 
 
 def _list_item(words: str, now: datetime) -> str:

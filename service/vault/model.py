@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from service.clock import Clock
 from service.guards.paths import VaultPath
-from service.guards.trust import ALL_TRUSTED, LowTrust
+from service.guards.trust import ALL_TRUSTED, NONE, Folders, LowTrust
 from service.store.files import Permit, VaultFiles
 from service.store.lock import Lock
 from service.vault.views import Views
@@ -53,6 +53,7 @@ class Vault:
     clock: Clock
     on_change: OnChange
     low_trust: LowTrust = ALL_TRUSTED
+    may_be_active: Folders = NONE
     views: Views = field(default_factory=Views)
 
 

@@ -16,7 +16,7 @@ from service.guards import outgoing
 from service.guards.outgoing import View
 from service.guards.paths import VaultPath
 from service.store.files import FileContent
-from service.vault import editing, text, through, versions
+from service.vault import harmless, text, versions
 from service.vault.editing import Edit
 from service.vault.model import Actor, Change, Vault
 from service.vault.text import NoteText
@@ -42,13 +42,15 @@ class Note:
 class Written:
     """A note after a change (of a deleted one: what was deleted). `path` is spelled as on disk.
 
-    `caution` is empty, or a sentence about a write that took place but did not end as it should have.
+    `caution` is empty, or a sentence about a write that took place but did not end as it should have. `notice` is empty, or
+    says what was not written as it was given, and what may surprise in what was.
     """
 
     path: VaultPath
     version: str
     size_bytes: int
     caution: str = ""
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,16 @@ def create(vault: Vault, actor: Actor, path: VaultPath, content: str) -> Written
 
     Raises:
         NoteExists: the name is taken.
+        UnsafeContent: it cannot be made harmless.
         TooLarge, BadArgument: as `text.encode`.
     """
     text.check_size(content, "the content")
-    data = text.encode(NoteText(content), str(path))
+    new = harmless.note(vault, path, content)
+    data = text.encode(NoteText(new.text), str(path))
     with vault.lock.writing():
         made = vault.files.create(path, data, actor.permit)
         vault.on_change(actor, [Change(made.path, None, made.data)])
-    return written(made)
+    return written(made, new.notice)
 
 
 def append(vault: Vault, actor: Actor, path: VaultPath, content: str, expected_hash: str = "") -> Written:
@@ -94,18 +98,20 @@ def append(vault: Vault, actor: Actor, path: VaultPath, content: str, expected_h
         NoteNotFound: it is never made here.
         NoteChanged: it is not the expected version.
         HiddenContent: it would not be seen, or would change what is seen of the rest.
+        UnsafeContent: it would make something of the rest run or load, or cannot be made harmless.
         NotText, TooLarge, BadArgument: nothing was changed.
     """
     text.check_size(content, "the content")
     if not content:
         raise BadArgument("there is nothing to append; give some text.")
 
-    def appended(note: NoteText) -> tuple[NoteText, None]:
-        return with_more(note, lines_to_append(note, content)), None
+    def appended(note: NoteText) -> tuple[NoteText, str]:
+        new = harmless.appended(vault, path, note, lines_to_append(note, content))
+        return note.with_text(new.text), new.notice
 
     with vault.lock.writing():
-        after, _ = change(vault, actor, path, appended, expected_hash)
-    return after
+        after, notice = change(vault, actor, path, appended, expected_hash)
+    return replace(after, notice=notice)
 
 
 def edit(
@@ -126,18 +132,23 @@ def edit(
         NoMatch: a piece does not occur, or nothing would change.
         MatchAmbiguous: a piece occurs more than once and is not meant to be replaced everywhere.
         HiddenContent: what is not shown of the note would be touched, shown, or added to.
+        UnsafeContent: text of the note would begin to run or load something.
         NoteNotFound, NoteChanged, NotText, TooLarge, BadArgument: nothing was changed.
     """
     text.check_size("".join(edit.new for edit in edits), "the new text of all edits together")
+
+    def edited(note: NoteText) -> tuple[NoteText, harmless.Outcome]:
+        return harmless.edited(vault, path, note, edits)
+
     if is_trial:
         old = vault.files.read(path)
         versions.check(old, expected_hash)
-        after, outcome = editing.apply(text.decode_exact(old.data, str(old.path)), edits)
+        after, outcome = edited(text.decode_exact(old.data, str(old.path)))
         would_be = replace(old, data=_changed_bytes(old, after))
-        return Edited(written(would_be), outcome.replaced, outcome.diff)
+        return Edited(written(would_be, outcome.notice), outcome.replaced, outcome.diff)
     with vault.lock.writing():
-        changed, outcome = change(vault, actor, path, lambda note: editing.apply(note, edits), expected_hash)
-    return Edited(changed, outcome.replaced, outcome.diff)
+        changed, outcome = change(vault, actor, path, edited, expected_hash)
+    return Edited(replace(changed, notice=outcome.notice), outcome.replaced, outcome.diff)
 
 
 def delete(vault: Vault, actor: Actor, path: VaultPath, expected_hash: str = "") -> tuple[Written, VaultPath]:
@@ -183,15 +194,6 @@ def change(
     raise AssertionError  # the last attempt returns or raises
 
 
-def with_more(note: NoteText, added: str) -> NoteText:
-    """The note with `added` behind its text.
-
-    Raises:
-        HiddenContent: that would not be seen as it stands, or would change what is seen of the rest.
-    """
-    return note.with_text(through.appended(note.text, note.text + added))
-
-
 def lines_to_append(note: NoteText, content: str) -> str:
     """What to put behind a note's text so that `content` stands on lines of its own, in the note's line ends."""
     line_end = note.line_end
@@ -207,6 +209,6 @@ def _changed_bytes(old: FileContent, after: NoteText) -> bytes:
     return data
 
 
-def written(content: FileContent) -> Written:
+def written(content: FileContent, notice: str = "") -> Written:
     """What an answer says of a note that was just written."""
-    return Written(content.path, content.version, len(content.data), content.caution)
+    return Written(content.path, content.version, len(content.data), content.caution, notice)

@@ -94,6 +94,18 @@ def appended(before: str, after: str) -> str:
     return after
 
 
+def as_hidden(before: str, after: str) -> View:
+    """The view of `after`, in which just that is hidden that is in `before`.
+
+    Raises:
+        HiddenContent: something else is: making the new text harmless would have shown or hidden something.
+    """
+    was, now = look(before), look(after)
+    if [was.raw[start:end] for start, end in was.removed] != [now.raw[start:end] for start, end in now.removed]:
+        raise HiddenContent(_why_not(""))
+    return now
+
+
 def _why_not(added: str) -> str:
     if not outgoing.view(added).is_whole:
         return (

@@ -7,7 +7,7 @@ from pathlib import Path
 from service.auth.budget import Budget
 from service.auth.model import Grant
 from service.clock import Clock, SystemClock
-from service.guards.trust import LowTrust
+from service.guards.trust import Folders, LowTrust
 from service.history.history import SCHEMAS, History, Locks
 from service.history.model import Setup
 from service.settings import Settings, load
@@ -39,7 +39,14 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
     lock = Lock(settings.state / "writer.lock", "the vault")
     locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
     history = History(Setup.of(settings), Database(settings.state, SCHEMAS), files, locks, clock)
-    vault = Vault(files, lock, clock, on_change=history.record, low_trust=LowTrust.of(settings.low_trust))
+    vault = Vault(
+        files,
+        lock,
+        clock,
+        on_change=history.record,
+        low_trust=LowTrust.of(settings.low_trust),
+        may_be_active=Folders.of(settings.allow_active),
+    )
     return Room(vault, history, settings, clock, _alive, Budget(settings.write_budget))
 
 

@@ -29,6 +29,7 @@ CODES: Final[Mapping[str, str]] = {
     "NO_MATCH": "The text to replace does not occur, or nothing would change.",
     "AMBIGUOUS_MATCH": "The text to replace occurs more than once; the lines are named.",
     "HIDDEN_CONTENT": "The change would touch, show or add to what is not shown of the note, or its own text would not be seen.",
+    "UNSAFE_CONTENT": "The change would make text of the note run or load something, or cannot be made harmless for certain.",
     "INVALID_FRONTMATTER": "The properties cannot be read as YAML within bounds; the line is named. read_note shows them as text.",
     "INVALID_ARGUMENT": "A parameter is missing, unknown, of the wrong type or out of bounds.",
     "TOO_LARGE": "More than one write or one note may hold.",

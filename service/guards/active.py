@@ -1,0 +1,309 @@
+"""What is active in a note: every construct that would run, load or lead away by itself, where it stands, and what to
+write instead.
+
+Judging is done elsewhere (`destinations`, `active_html`, `fences`); here is where to look. Images and HTML count inside HTML
+blocks too, whatever CommonMark says, because not every reader does as it says. What stands in code is code, but for
+Templater, which looks everywhere. Source: guards.md 4.4; docs/explanation/guards.md.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.guards import active_html, destinations, fences, markdown
+from service.guards.active_html import OpenTag
+from service.guards.destinations import Place
+from service.guards.markdown import (
+    Autolink,
+    Block,
+    BlockKind,
+    Code,
+    Definition,
+    Document,
+    Inline,
+    Link,
+    Unseen,
+    Wikilink,
+)
+
+
+class Kind(enum.Enum):
+    """What a construct is. The value is the word of an answer."""
+
+    IMAGE = "remote image"
+    ELEMENT = "HTML element that loads or runs something"
+    LINK = "link to an address that may do something"
+    BLOCK = "code block that would run"
+    SCRIPT = "script in a line"
+    TEMPLATE = "template command"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Write `text` in the place of what stands from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """One construct. `key` is what makes it active, whatever else it says; `patches` make it harmless.
+
+    `is_by_reference`: a link that leads where a definition says; harmless once that definition is.
+    """
+
+    kind: Kind
+    key: str
+    start: int
+    end: int
+    patches: tuple[Patch, ...]
+    is_by_reference: bool = False
+
+
+_MAYBE: Final = re.compile(
+    r"!\[|<[A-Za-z%]|\]:|`\s*\w{0,3}\$?=|(?:```|~~~)[^\n`]*[\w{&\\]"
+    r"|\]\(\s*<?\s*(?!https?://)(?:[/\\]|[^\n()\[\]]{0,200}?[:&\\%])",
+    re.IGNORECASE,
+)
+"""Without one of these nothing is active. Most texts of plain words have none."""
+
+_TABLE_RULE: Final = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t|:-]*)?$", re.MULTILINE)
+_CELL: Final = re.compile(r"(?:[^|\n\\]|\\[^\n]|\\$)+")
+_TAG: Final = re.compile(r"<([A-Za-z][^\s/>]*)(>)?")
+_TEMPLATE: Final = re.compile("<%")
+_COMMENT: Final = re.compile(r"<!--(?:-?>|[\s\S]*?(?:--!?>|\Z))")
+_PLAIN_LABEL: Final = re.compile(r"[\w .,:;()/+-]{1,100}")
+_TEXT: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.HTML})
+_MAX_KEY_CHARS: Final = 2000
+
+_LINK_LABEL: Final = "image"
+"""For a picture without a name: a link needs something to be seen by."""
+
+
+def may_hold_any(text: str) -> bool:
+    """Whether it is worth looking. A quick look that says yes too often and never no by mistake."""
+    return _MAYBE.search(text) is not None
+
+
+MAX_FOUND: Final = 10_000
+"""Active things in one note. Nobody has so many; looking through more would take too long."""
+
+
+class TooMany(Exception):
+    """There are more than `MAX_FOUND`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A text and everything active in it, by where it starts."""
+
+    text: str
+    document: Document
+    found: Sequence[Active]
+
+
+def look(text: str) -> Look:
+    """Find everything active in `text`. Takes time linear in its length.
+
+    Raises:
+        TooMany: there is more than anybody could look through.
+    """
+    lookers = [_Looker(text, reading) for reading in markdown.readings(text)]
+    found: dict[tuple[Kind, int], Active] = {}
+    for looker in lookers:
+        for one in looker.look():
+            found[one.kind, one.start] = one
+            if len(found) > MAX_FOUND:
+                raise TooMany
+    return Look(text, lookers[0].document, sorted(found.values(), key=lambda one: (one.start, -one.end)))
+
+
+def code_spans(document: Document) -> list[tuple[int, int]]:
+    """Where code and front matter stand, sorted: what the last resort leaves alone."""
+    spans: list[tuple[int, int]] = []
+    for block, pieces in document:
+        if block.kind in _TEXT:
+            spans += [(piece.start, piece.end) for piece in pieces if isinstance(piece, Code)]
+        elif block.kind in (BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE, BlockKind.FRONTMATTER):
+            spans.append((block.start, block.end))
+    return spans
+
+
+class _Looker:
+    """One look at one reading of a text."""
+
+    def __init__(self, raw: str, text: str) -> None:
+        self._raw, self._text = raw, text
+        self.document: Document = markdown.document(text)
+        self._definitions: dict[str, Definition] = {}
+        for definition in self.document.definitions:
+            self._definitions.setdefault(definition.label, definition)
+        self._budget_chars = 3 * len(text) + 100_000  # for reading tags: each may be as long as the text
+
+    def look(self) -> Iterator[Active]:
+        for block, pieces in self.document:
+            if block.kind is BlockKind.FENCED_CODE:
+                yield from self._fence(block)
+            elif block.kind in _TEXT:
+                for readers in self._readers(block, pieces):
+                    for piece in readers:
+                        yield from self._piece(piece)
+                    yield from self._tags(block, readers)
+        for definition in self.document.definitions:
+            if destinations.has_forbidden_scheme(definition.destination):
+                at = definition.start
+                yield Active(Kind.LINK, _key(definition.destination), at, definition.end, (Patch(at, at, "\\"),))
+        for found in _TEMPLATE.finditer(self._raw):
+            at = found.start()
+            closing = self._raw.find("%>", at, at + _MAX_KEY_CHARS)
+            key = self._raw[at : closing if closing >= 0 else at + _MAX_KEY_CHARS]
+            yield Active(Kind.TEMPLATE, key, at, at + 2, (Patch(at + 1, at + 1, "\\"),))
+
+    def _readers(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Sequence[Inline]]:
+        """The pieces of a block as different readers have them; what one of them takes for active is active."""
+        if block.kind is BlockKind.HTML:
+            yield markdown.inlines(block.text, block.start, self._definitions)
+            return
+        yield pieces
+        if block.kind is BlockKind.PARAGRAPH and "`" in block.text and _TABLE_RULE.search(block.text):
+            # The bars of a table come first, even within code (GitHub Flavored Markdown 4.10).
+            cells = (
+                markdown.inlines(cell[0], block.start + cell.start(), self._definitions)
+                for cell in _CELL.finditer(block.text)
+            )
+            yield [piece for found in cells for piece in found]
+
+    def _fence(self, block: Block) -> Iterator[Active]:
+        start, end = block.info_span
+        body = block.text[end - block.start :]
+        if fences.runs(self._text[start:end], body) or fences.runs(block.info, body):
+            key = self._text[start:end] + body
+            yield Active(Kind.BLOCK, key, block.start, block.end, (Patch(start, start, "text "),))
+
+    def _piece(self, piece: Inline) -> Iterator[Active]:
+        match piece:
+            case Link(is_image=True) if destinations.is_loaded_from_elsewhere(piece.destination):
+                yield Active(Kind.IMAGE, _key(piece.destination), piece.start, piece.end, self._as_link(piece))
+            case Link(is_image=False) if destinations.has_forbidden_scheme(piece.destination):
+                yield self._as_text(piece)
+            case Wikilink(is_embed=True) if destinations.is_loaded_from_elsewhere(piece.target.partition("|")[0]):
+                patches = (Patch(piece.start, piece.start + 1, ""),)
+                yield Active(Kind.IMAGE, _key(piece.target.partition("|")[0]), piece.start, piece.end, patches)
+            case Autolink() if destinations.has_forbidden_scheme(piece.destination):
+                at = piece.start
+                yield Active(Kind.LINK, _key(piece.destination), at, piece.end, (Patch(at, at, "\\"),))
+            case Code():
+                yield from self._code(piece)
+
+    def _as_link(self, image: Link) -> tuple[Patch, ...]:
+        """An image's `!` goes; where the address may not even be linked to, `\\` takes its place."""
+        at, (label_start, label_end) = image.start, image.label
+        if image.reference is None and destinations.has_forbidden_scheme(image.destination):
+            return (Patch(at, at + 1, "\\"),)
+        if self._text[label_start:label_end].strip():
+            return (Patch(at, at + 1, ""),)
+        return (Patch(at, at + 1, ""), Patch(label_start, label_end, _LINK_LABEL))
+
+    def _as_text(self, link: Link) -> Active:
+        at, after_label = link.start, link.label[1] + 1
+        patches = [Patch(at, at, "\\")]
+        if link.reference is not None and after_label < link.end:  # [label][reference]: each half may be a link
+            patches.append(Patch(after_label, after_label, "\\"))
+        by_reference = link.reference is not None
+        return Active(Kind.LINK, _key(link.destination), at, link.end, tuple(patches), by_reference)
+
+    def _code(self, code: Code) -> Iterator[Active]:
+        """An inline script or query of Dataview: what comes first in a code span tells."""
+        written = self._text[code.start : code.end]
+        ticks = len(written) - len(written.lstrip("`"))
+        inner = written[ticks : len(written) - ticks]
+        if (offset := fences.inline_script(inner)) is not None:
+            at, text = code.start + ticks + offset, " "
+        elif (offset := fences.inline_query(inner)) is not None:
+            at, text = code.start + ticks + offset, "text "
+        else:
+            return
+        yield Active(Kind.SCRIPT, code.text[:_MAX_KEY_CHARS], code.start, code.end, (Patch(at, at, text),))
+
+    # ---- HTML ------------------------------------------------------------------------------------------------------------
+
+    def _tags(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Active]:
+        """Tags as HTML5 reads them; one inside another's attribute counts too, because readers disagree on where it ends."""
+        text, start = block.text, block.start
+        if not _TAG.search(text):
+            return
+        skipped = _Spans(self._not_html(block, pieces))
+        written = {piece.start for piece in pieces if isinstance(piece, markdown.Tag)}
+        for found in _TAG.finditer(text):
+            at = found.start() + start
+            if found[2] and not active_html.is_active(found[1].lower(), ()):
+                continue  # by far the most: a harmless tag without attributes
+            if skipped.holds(at):
+                continue
+            tag = self._tag_at(text, found.start())
+            if tag is None:
+                continue
+            is_unread = tag.is_cut or self._budget_chars < 0
+            if not is_unread and not active_html.is_active(tag.name, tag.attributes):
+                continue
+            end = tag.end + start
+            patches = self._instead(tag, at, end) if block.kind is not BlockKind.HTML and at in written else None
+            key = self._tag_key(tag, text)
+            yield Active(Kind.ELEMENT, key, at, end, patches or (Patch(at, at + 1, "&lt;"),))
+
+    def _tag_at(self, text: str, at: int) -> OpenTag | None:
+        limit = len(text) if self._budget_chars > 0 else min(len(text), at + 100)
+        tag = active_html.tag_at(text, at, limit)
+        if tag is not None:
+            self._budget_chars -= tag.end - tag.start
+        return tag
+
+    def _not_html(self, block: Block, pieces: Sequence[Inline]) -> list[tuple[int, int]]:
+        """Where in a block a `<` begins no tag: code, comments, and the address of a link in pointed brackets."""
+        spans = [(piece.start, piece.end) for piece in pieces if isinstance(piece, Code | Unseen)]
+        for piece in pieces:
+            if isinstance(piece, Link) and piece.reference is None and self._text[piece.destination_span[0] - 1] == "<":
+                spans.append((piece.destination_span[0] - 1, piece.destination_span[0]))
+        if block.kind is BlockKind.HTML:
+            spans = [
+                (found.start() + block.start, found.end() + block.start) for found in _COMMENT.finditer(block.text)
+            ]
+        return spans
+
+    def _instead(self, tag: OpenTag, at: int, end: int) -> tuple[Patch, ...] | None:
+        """An `<img>` in a line that only loads a picture becomes a link to it."""
+        address = active_html.remote_image(tag)
+        if address is None or destinations.place(address) is not Place.WORLD:
+            return None
+        name = dict(tag.attributes).get("alt", "").strip()
+        label = name if _PLAIN_LABEL.fullmatch(name) else _LINK_LABEL
+        return (Patch(at, end, f"[{label}]({address})"),)
+
+    def _tag_key(self, tag: OpenTag, text: str) -> str:
+        key = text[tag.start : tag.end]
+        if tag.name in active_html.TEXT_INSIDE:
+            inside = text[tag.end : tag.end + _MAX_KEY_CHARS]
+            key += re.split(f"</{tag.name}", inside, maxsplit=1, flags=re.IGNORECASE)[0]
+        return _key(key)
+
+
+class _Spans:
+    """Whether a place lies in one of some spans."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self._spans = sorted(spans)
+
+    def holds(self, at: int) -> bool:
+        index = bisect_right(self._spans, (at, len(self._spans) and self._spans[-1][1] + 1)) - 1
+        return index >= 0 and self._spans[index][0] <= at < self._spans[index][1]
+
+
+def _key(text: str) -> str:
+    return " ".join(text[:_MAX_KEY_CHARS].split())

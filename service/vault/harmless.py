@@ -1,0 +1,84 @@
+"""What of a change is written: the input guard, applied to whole notes before and after, whichever way they change.
+
+Used by everything that writes what a model gave; not by a restore, which brings back the owner's own bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from service.guards import incoming
+from service.guards.incoming import Incoming
+from service.guards.paths import VaultPath
+from service.vault import changes, diffs, editing, text, through
+from service.vault.editing import Edit
+from service.vault.model import Vault
+from service.vault.text import NoteText
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a row of edits came to: places replaced, a short diff, and what there is to say about what was written."""
+
+    replaced: int
+    diff: str
+    notice: str
+
+
+def note(vault: Vault, path: VaultPath, content: str) -> Incoming:
+    """The text of a new note.
+
+    Raises:
+        UnsafeContent: as `incoming.guard`.
+    """
+    return incoming.guard("", content, [(0, len(content))], may_be_active=vault.may_be_active.holds(path))
+
+
+def appended(vault: Vault, path: VaultPath, old: NoteText, added: str) -> Incoming:
+    """The text of a note with `added` behind it.
+
+    Raises:
+        HiddenContent: that would not be seen as it stands, or would change what is seen of the rest.
+        UnsafeContent: as `incoming.guard`.
+    """
+    after = old.text + added
+    changed = [(len(old.text), len(after))]
+    new = incoming.guard(old.text, after, changed, may_be_active=vault.may_be_active.holds(path))
+    through.appended(old.text, new.text)
+    return new
+
+
+def edited(vault: Vault, path: VaultPath, old: NoteText, edits: Sequence[Edit]) -> tuple[NoteText, Outcome]:
+    """A note with edits made.
+
+    Raises:
+        NoMatch, MatchAmbiguous, TooLarge, HiddenContent: as `editing.apply`.
+        UnsafeContent: as `incoming.guard`.
+    """
+    edits, hidden = _without_invisible(edits)
+    after, outcome = editing.apply(old, edits)
+    changed = changes.between(old.text, after.text)
+    # Words that replace in many places do so with little around them; a change and the words are then the same.
+    words = [text.in_style(edit.new, old.line_end) for edit in edits if not edit.everywhere]
+    new = incoming.guard(
+        old.text,
+        after.text,
+        changed,
+        wrote=changes.words_of(after.text, words, changed),
+        may_be_active=vault.may_be_active.holds(path),
+    )
+    diff = outcome.diff
+    if new.text != after.text:
+        diff = diffs.unified(through.look(old.text).text, through.as_hidden(after.text, new.text).text)
+    said = replace(new, counts=Counter(new.counts) + hidden)
+    return old.with_text(new.text), Outcome(outcome.replaced, diff, said.notice)
+
+
+def _without_invisible(edits: Sequence[Edit]) -> tuple[list[Edit], Counter[str]]:
+    """The edits without characters that nobody sees, which could not be part of the note's view; and how many they were."""
+    seen = [incoming.visible(edit.new) for edit in edits]
+    hidden = sum(len(edit.new) - len(new) for edit, new in zip(edits, seen, strict=True))
+    kept = [replace(edit, new=new) for edit, new in zip(edits, seen, strict=True)]
+    return kept, Counter({incoming.INVISIBLE: hidden} if hidden else {})
