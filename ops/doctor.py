@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def checks() -> Sequence[tuple[str, Check]]:
     """Every check by name, in order. The names are stable: scripts may rely on them."""
-    from ops.checks import past, places, running, vault
+    from ops.checks import past, places, plugins, running, vault
 
     return (
         ("vault there", vault.is_there),
@@ -34,9 +34,11 @@ def checks() -> Sequence[tuple[str, Check]]:
         ("settings", places.settings_fit),
         ("leftovers", vault.leftovers),
         ("links", vault.links),
+        ("owners", vault.owners),
         ("sync", vault.sync),
         ("repositories", vault.repositories),
         ("names", vault.names),
+        ("plugins", plugins.plugins),
     )
 
 

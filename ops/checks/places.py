@@ -32,11 +32,14 @@ _UNPROVEN: Final = (
     "overlay",
 )
 _LACKS: Final = {
-    "exchange": "a version saved by another program at the very moment of a write is kept as a copy, not refused",
-    "free_rename": "a move looks before it leaps",
-    "links": "no second look at notes that others write at the same moment",
-    "leases": "a program that keeps a note open while it writes is not noticed",
+    "safe_open": "the kernel does not have openat2, or the engine forbids it: folders are opened one by one, which is slower",
+    "unnamed_files": "a kill in the middle of a write leaves a hidden part file until the next start",
+    "exchange": "weak conflict protection: what another program saves at the very moment of a write is lost",
+    "free_rename": "a moved note has two names for a moment",
+    "links": "weak conflict protection: no second look at notes that others write at the same moment",
+    "leases": "weak conflict protection: a program that keeps a note open while it writes is not noticed",
 }
+"""What each capability that is missing means (docs/explanation/writes.md)."""
 
 
 def file_systems(patient: Patient) -> Finding:

@@ -19,10 +19,11 @@ FUTURE_S: Final = 86_400
 LEFTOVER_S: Final = 60
 """A temporary file of ours older than this belongs to no write that still runs."""
 _CONFLICT: Final = re.compile(
-    r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]* )?conflicted copy\b|\bconflict[- ]\d{4}-\d{2}-\d{2}|\.orig\.md$",
+    r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]* )?conflicted copy\b|\bconflict[- ]\d{4}-\d{2}-\d{2}|\.orig\.md$"
+    r"|\(conflict [0-9a-f]{12}(?: \d+)?\)|^Recovered by Strongroom \(",
     re.IGNORECASE,
 )
-"""Syncthing; Dropbox and Nextcloud; Obsidian's and our own copies; git's leftovers."""
+"""Syncthing; Dropbox, Nextcloud and Obsidian Sync; iCloud and git; our own copies and what a start recovered."""
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Survey:
     unreadable: list[str] = field(default_factory=list)
     symbolic_links: list[str] = field(default_factory=list)
     hard_links: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
     special: list[str] = field(default_factory=list)
     placeholders: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
@@ -103,6 +105,7 @@ def _note_file(survey: Survey, path: str, status: os.stat_result, settings: Sett
     survey.notes += name.lower().endswith(paths.SEARCHED_SUFFIXES) and not name.startswith(".")
     noted = (
         (status.st_nlink > 1, survey.hard_links),
+        (status.st_uid != os.geteuid(), survey.foreign),
         (name.startswith(".") and name.endswith(".icloud"), survey.placeholders),
         (_CONFLICT.search(name) is not None, survey.conflicts),
         (status.st_size > settings.max_file_bytes, survey.too_large),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from ops.checks.finding import Finding, Patient, fail, ok, warn
 from service.errors import AppError
@@ -80,6 +82,31 @@ def links(patient: Patient) -> Finding:
             "put the files themselves into the vault",
         )
     return ok("no links and no special files")
+
+
+def owners(patient: Patient) -> Finding:
+    """Every file is ours, or we may take a lease on those that are not: only then is a slow writer noticed."""
+    foreign = patient.survey.foreign
+    if foreign and not patient.settings.is_read_only and not _may_lease_anything():
+        return warn(
+            f"{len(foreign):,} of {patient.survey.files:,} files belong to another user than {os.geteuid()}: {_counted(foreign)}",
+            "a program that keeps such a file open while it writes is not noticed, so what it writes late may be lost; a "
+            "file that we replace becomes ours",
+            "run the service as their owner (--user UID:GID), or give them to it (chown)",
+        )
+    return ok(
+        "every file belongs to us" if not foreign else "files of others, on which we may take leases all the same"
+    )
+
+
+def _may_lease_anything() -> bool:
+    """Whether we hold CAP_LEASE (capabilities(7), number 28)."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return os.geteuid() == 0
+    held = next((line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), "0")
+    return bool(int(held, 16) >> 28 & 1)
 
 
 def sync(patient: Patient) -> Finding:

@@ -8,7 +8,7 @@ import os
 import socket
 import sqlite3
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,16 +18,19 @@ import pytest
 
 from ops import doctor, exits
 from ops.__main__ import main
-from ops.checks import past, places, running, vault
+from ops.checks import past, places, plugins, running, vault
 from ops.checks.finding import Check, Finding, Patient, Verdict
 from service import settings as settings_
 from service.history import opening
 from service.history.model import Setup
 from service.store import db, staging
 from service.store.db import Database
+from service.store.files import VaultFiles
 from service.store.lock import Holder, Lock
+from service.store.root import Root
 from tests.support import unprivileged
 from tests.support.clock import HeldClock
+from tests.support.kernels import WEAKER, RefusingKernel
 
 from .conftest import House
 
@@ -223,6 +226,9 @@ def test_leftovers(furnished: House) -> None:
         (lambda place: (place / "a.sync-conflict-20261130-120000-ABCDEFG.md").touch(), vault.sync, "(conflict copies)"),
         (lambda place: (place / "a (conflicted copy 2026-11-30).md").touch(), vault.sync, "(conflict copies)"),
         (lambda place: (place / "a (Ada's conflicted copy 2026-11-30).md").touch(), vault.sync, "(conflict copies)"),
+        (lambda place: (place / "a (conflict 0123456789ab).md").touch(), vault.sync, "(conflict copies)"),
+        (lambda place: (place / "a (conflict 0123456789ab 2).md").touch(), vault.sync, "(conflict copies)"),
+        (lambda place: (place / "Recovered by Strongroom (0123456789ab).md").touch(), vault.sync, "(conflict copies)"),
         (lambda place: (place / ".git").mkdir(), vault.repositories, "'.git' in the vault"),
         (lambda place: (place / "Journal" / ".git").mkdir(), vault.repositories, "'Journal/.git' in the vault"),
         (lambda place: (place / "START here.md").touch(), vault.names, "but for case or encoding"),
@@ -255,6 +261,102 @@ def test_a_repository_that_history_was_told_to_use_is_no_surprise(furnished: Hou
     assert vault.repositories(patient(furnished, history_dir=".git")).verdict is Verdict.OK
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another user")
+def test_files_of_somebody_else_are_a_warning_to_who_may_take_no_lease_on_them(furnished: House) -> None:
+    """Bar 77: a lease needs the file's owner or CAP_LEASE; run without rights (decisions.md 24)."""
+    os.chown(furnished.vault / "Start here.md", 4321, 4321)
+    assert vault.owners(patient(furnished)).verdict is Verdict.OK  # root holds CAP_LEASE
+    unprivileged.give(unprivileged.STRANGER, furnished.vault, furnished.state)
+    os.chown(furnished.vault / "Start here.md", 4321, 4321)
+    here = patient(furnished)
+
+    def look() -> int:
+        finding = vault.owners(here)
+        print(finding.verdict, finding.found, sep="|")
+        return 0
+
+    verdict, found = unprivileged.run(look).out.strip().split("|")
+    assert verdict == "warn"
+    assert found.startswith(f"1 of 2 files belong to another user than {unprivileged.STRANGER}: 'Start here.md'")
+
+
+# -- plugins ----------------------------------------------------------------------------------------------------------
+
+
+def install(place: Path, settings: Mapping[str, object], profile: str = ".obsidian") -> None:
+    """Obsidian plugins that are switched on, with their settings (None: it has none)."""
+    folder = place / profile
+    folder.mkdir(exist_ok=True)
+    (folder / "community-plugins.json").write_text(json.dumps(list(settings)))
+    for name, data in settings.items():
+        (folder / "plugins" / name).mkdir(parents=True)
+        if data is not None:
+            text = data if isinstance(data, str) else json.dumps(data)
+            (folder / "plugins" / name / "data.json").write_text(text)
+
+
+SECRET = "sk-secret-key"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("templater-obsidian", {"trigger_on_file_creation": True, "key": SECRET}, "Templater runs"),
+        ("dataview", {"enableDataviewJs": True, "key": SECRET}, "Dataview runs JavaScript"),
+        ("dataview", {"enableDataviewJs": False, "enableInlineDataviewJs": True}, "Dataview runs JavaScript"),
+        ("obsidian-meta-bind-plugin", {"enableJs": True}, "Meta Bind runs"),
+        ("execute-code", None, "Execute Code runs code blocks"),
+        ("js-engine", None, "JS Engine runs"),
+        ("datacore", {}, "Datacore runs"),
+        ("dataview", '{"x": "' + "y" * 1_000_000 + '"}', "Dataview runs"),  # too large to be looked at
+    ],
+)
+def test_a_plugin_that_runs_what_stands_in_notes_is_a_warning(
+    name: str, data: object, words: str, furnished: House
+) -> None:
+    """Bar 77; Templater #716 and #1359. Settings hold keys, so nothing of them is said."""
+    install(furnished.vault, {name: data})
+    finding = plugins.plugins(patient(furnished))
+    warns(finding, words)
+    assert SECRET not in f"{finding}"
+
+
+def test_another_settings_folder_is_looked_at_too(furnished: House) -> None:
+    install(furnished.vault, {}, ".obsidian")
+    install(furnished.vault, {"execute-code": None}, ".obsidian.mobile")
+    warns(plugins.plugins(patient(furnished)), "(.obsidian.mobile)")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("templater-obsidian", {"trigger_on_file_creation": False}),
+        ("templater-obsidian", None),
+        ("dataview", {"enableDataviewJs": False}),
+        ("dataview", "no JSON"),
+        ("dataview", "[" * 100_000),
+        ("dataview", {"enableDataviewJs": "true"}),
+        ("calendar", {"enableDataviewJs": True}),
+    ],
+)
+def test_a_plugin_whose_switch_is_off_is_fine(name: str, data: object, furnished: House) -> None:
+    install(furnished.vault, {name: data})
+    assert plugins.plugins(patient(furnished)).verdict is Verdict.OK
+
+
+def test_an_installed_plugin_that_is_not_switched_on_is_fine(furnished: House) -> None:
+    install(furnished.vault, {"execute-code": None})
+    (furnished.vault / ".obsidian" / "community-plugins.json").write_text('["calendar", 7, null]')
+    assert plugins.plugins(patient(furnished)).verdict is Verdict.OK
+
+
+def test_settings_of_plugins_are_not_looked_for_through_links(furnished: House, tmp_path: Path) -> None:
+    install(tmp_path, {"execute-code": None})
+    (furnished.vault / ".obsidian").symlink_to(tmp_path / ".obsidian")
+    os.mkfifo(furnished.vault / ".pipe")
+    assert plugins.plugins(patient(furnished)).verdict is Verdict.OK
+
+
 # -- places -----------------------------------------------------------------------------------------------------------
 
 
@@ -274,6 +376,20 @@ def test_file_system_and_locks_when_locks_do_not_exclude(furnished: House, monke
 def test_a_file_system_that_is_not_proven_is_a_warning(furnished: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "kind_of", lambda _: "nfs4")
     warns(places.file_systems(patient(furnished)), "on nfs4, which is not proven here")
+
+
+@pytest.mark.parametrize("kind", WEAKER)
+def test_a_weak_file_system_is_a_warning_that_names_each_weakness(
+    kind: str, furnished: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bar 77."""
+    kernel = RefusingKernel(WEAKER[kind])
+    monkeypatch.setattr(places, "VaultFiles", lambda root: VaultFiles(root, kernel))
+    finding = places.file_systems(patient(furnished))
+    missing = VaultFiles(Root(furnished.vault), kernel).capabilities().missing
+    assert all(places._LACKS[name] in finding.found for name in missing)
+    weak = {"exchange", "links", "leases"} & set(missing)
+    assert ("weak conflict protection" in finding.found) == bool(weak)
 
 
 def test_the_kind_of_a_file_system_is_read_from_the_kernel() -> None:
