@@ -11,7 +11,6 @@ Whoever changes files holds the writer lock. How it is done: docs/explanation/wr
 from __future__ import annotations
 
 import errno
-import os
 import secrets
 import time
 from collections.abc import Iterator
@@ -203,7 +202,7 @@ class VaultFiles:
         """Remove a folder, if it is there and empty; whether it was."""
         with self._at(folder) as parent:
             try:
-                os.rmdir(folder.name, dir_fd=parent.fd)
+                self._kernel.remove_folder(parent.fd, folder.name)
             except OSError as error:
                 if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR, errno.EBUSY):
                     return False

@@ -51,7 +51,7 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
             here = here.child(found)
         yield here.child(path.name)
     except BaseException:
-        _unmake(root, made)
+        _unmake(kernel, root, made)
         raise
 
 
@@ -75,22 +75,32 @@ def _spelled(folder: int, path: VaultPath) -> str | None:
 
 
 def _make(folder: Folder, name: str) -> bool:
-    """Make a folder; False when somebody else just did."""
+    """Make a folder; False when somebody else just did. When something fails on the way, it goes again."""
     try:
-        os.mkdir(name, 0o700, dir_fd=folder.fd)
+        folder.kernel.make_folder(folder.fd, name)
     except FileExistsError:
         return False
+    try:
+        _open_to_others(folder, name)
+        folder.kernel.sync_folder(folder.fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            folder.kernel.remove_folder(folder.fd, name)
+        raise
+    return True
+
+
+def _open_to_others(folder: Folder, name: str) -> None:
+    """Give a new folder the mode of the one it lies in."""
     descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder.fd)
     try:
         with contextlib.suppress(PermissionError):  # file systems with one mode for all
             os.fchmod(descriptor, stat.S_IMODE(os.fstat(folder.fd).st_mode))
     finally:
         os.close(descriptor)
-    folder.kernel.sync_folder(folder.fd)
-    return True
 
 
-def _unmake(root: Root, made: list[VaultPath]) -> None:
+def _unmake(kernel: Kernel, root: Root, made: list[VaultPath]) -> None:
     for folder in reversed(made):
         with contextlib.suppress(Exception), root.folder(folder.parent) as parent:
-            os.rmdir(folder.name, dir_fd=parent)
+            kernel.remove_folder(parent, folder.name)

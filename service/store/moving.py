@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 
-from service.errors import Busy, NoteChanged
+from service.errors import AppError, Busy, NoteChanged
 from service.guards.paths import VaultPath
 from service.store import displaced, names, placing, reading, staging
 from service.store.displaced import Verdict
@@ -45,7 +45,7 @@ def move(source: Folder, old: FileContent, target: Folder, to: VaultPath, permit
         _move_by_copy(source, old, target, to, permit)
     else:
         _require_moved(source, old, target, to)
-    caution = confirm(target) or confirm(source)
+    caution = _confirm_both(target, source)
     return FileContent(to, old.data, old.mode, old.mtime_ns, caution)
 
 
@@ -92,16 +92,23 @@ def move_folder(source: Folder, name: str, target: Folder, new_name: str, permit
         source.kernel.rename(
             source.fd, name, target.fd, new_name
         )  # rename(2) replaces an empty folder at most, and never a file
-    return confirm(target) or confirm(source)
+    return _confirm_both(target, source)
+
+
+def _confirm_both(target: Folder, source: Folder) -> str:
+    cautions = confirm(target), confirm(source)
+    return cautions[0] or cautions[1]
 
 
 def _require_moved(source: Folder, old: FileContent, target: Folder, to: VaultPath) -> None:
     moved = FileContent(to, old.data, old.mode, old.mtime_ns)
     try:
         reading.require(target.fd, moved)
-    except NoteChanged as error:
+    except (AppError, OSError) as error:
         with contextlib.suppress(OSError):  # the old name was taken again: then each version keeps the name it has
             placing.place(target, to.name, source, old.path.name)
+        if not isinstance(error, NoteChanged):  # it cannot be read, or does not hold still
+            raise
         raise NoteChanged(str(old.path), old.version, error.found) from error
 
 

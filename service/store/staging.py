@@ -10,6 +10,7 @@ them; the dot hides them from Obsidian, Obsidian Sync and LiveSync. (Syncthing: 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import secrets
@@ -21,7 +22,7 @@ from typing import Final
 from service.guards.paths import VaultPath
 from service.store import placing
 from service.store.reading import FileContent
-from service.store.syscalls import NO_LINKS, NO_SUCH_CALL, NO_UNNAMED, Folder
+from service.store.syscalls import NO_LINKS, NO_SUCH_CALL, NO_UNNAMED, Folder, repeated
 
 PREFIX: Final = ".syncthing.strongroom-"
 _KEPT_ATTRIBUTES: Final = ("user.", "system.posix_acl_access")
@@ -76,14 +77,15 @@ class Dress:
                     break
         for name, value in self.attributes:
             with contextlib.suppress(OSError):
-                os.setxattr(descriptor, name, value)
+                repeated(functools.partial(os.setxattr, descriptor, name, value))
         try:
             os.fchmod(descriptor, self.mode)
         except OSError as error:
             if error.errno not in NO_SUCH_CALL:  # file systems with one mode for all
                 raise
         if self.mtime_ns is not None:
-            os.utime(descriptor, ns=(self.mtime_ns, self.mtime_ns))
+            times = self.mtime_ns, self.mtime_ns
+            repeated(lambda: os.utime(descriptor, ns=times))
 
 
 class Staged:

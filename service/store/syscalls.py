@@ -53,11 +53,11 @@ class Kernel:
 
     def link_unnamed(self, descriptor: int, folder: int, name: str) -> None:
         """Give an unnamed file its first name; FileExistsError when it is taken."""
-        _repeated(lambda: os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True))
+        repeated(lambda: os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True))
 
     def link(self, source: int, name: str, target: int, new_name: str) -> None:
         """A second name for a file; FileExistsError when it is taken."""
-        _repeated(lambda: os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False))
+        repeated(lambda: os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False))
 
     def rename_free(self, source: int, name: str, target: int, new_name: str) -> None:
         """Rename to a free name (RENAME_NOREPLACE); FileExistsError when it is taken."""
@@ -69,11 +69,19 @@ class Kernel:
 
     def rename(self, source: int, name: str, target: int, new_name: str) -> None:
         """Plain rename, which replaces."""
-        _repeated(lambda: os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target))
+        repeated(lambda: os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target))
 
     def unlink(self, folder: int, name: str) -> None:
         """Remove one name of a file."""
-        _repeated(lambda: os.unlink(name, dir_fd=folder))
+        repeated(lambda: os.unlink(name, dir_fd=folder))
+
+    def make_folder(self, folder: int, name: str) -> None:
+        """A new, empty folder that only we can enter; FileExistsError when the name is taken."""
+        repeated(lambda: os.mkdir(name, 0o700, dir_fd=folder))
+
+    def remove_folder(self, folder: int, name: str) -> None:
+        """Remove an empty folder."""
+        repeated(lambda: os.rmdir(name, dir_fd=folder))
 
     def write(self, descriptor: int, data: bytes) -> None:
         """Write all of `data`."""
@@ -148,10 +156,10 @@ def _renameat2(source: int, name: str, target: int, new_name: str, flags: int) -
         if call(source, old, target, new, flags) != 0:
             raise _error()
 
-    _repeated(rename)
+    repeated(rename)
 
 
-def _repeated(call: Callable[[], None]) -> None:
+def repeated(call: Callable[[], None]) -> None:
     """Do it again when a signal came between (EINTR); Python itself does so for reading and writing only (PEP 475)."""
     while True:
         try:
