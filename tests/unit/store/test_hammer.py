@@ -101,6 +101,7 @@ def hammered(files: VaultFiles, vault: Path, how: str, seconds: float) -> Run:
         assert writer.stdout.readline()
         acknowledged = written_by_us(files, seconds)
         said, _ = writer.communicate(timeout=60)
+        assert writer.returncode == 0, f"the other program ended with {writer.returncode}"
     finally:
         writer.kill()
         writer.communicate()
