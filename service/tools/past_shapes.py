@@ -13,6 +13,7 @@ from service.guards import paths
 from service.history.model import Action, ChangeSet, FileChange, Pending, Revision, Version
 from service.history.restore import RestoredNote
 from service.store.files import version_of
+from service.tools.notices import plain
 from service.tools.shapes import NextOffset, Shape, fitting
 from service.tools.shapes import Version as HashVersion
 from service.vault.model import Page
@@ -110,9 +111,9 @@ def _change(change: ChangeSet, zone: ZoneInfo, max_files: int) -> ChangeListed:
     return ChangeListed(
         revision=_short(revision),
         time=_local(revision.time, zone),
-        by=revision.grant or "",
-        author=revision.author,
-        subject=revision.subject,
+        by=plain(revision.grant or ""),
+        author=plain(revision.author),
+        subject=plain(revision.subject),
         added=change.added,
         changed=change.changed,
         removed=change.removed,
@@ -139,7 +140,7 @@ def _version(version: Version, zone: ZoneInfo, read: Callable[[str], bytes]) -> 
     return VersionListed(
         revision=_short(version.revision),
         time=_local(version.revision.time, zone),
-        by=version.revision.grant or "",
+        by=plain(version.revision.grant or ""),
         action=Action.REMOVED if moved_away else version.action,
         path=version.old_path or "" if moved_away else version.path,
         version=None if data is None else version_of(data),

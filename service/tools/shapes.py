@@ -100,7 +100,7 @@ class LineAppended(NoteWritten):
     @staticmethod
     def to_day(appended: Appended) -> LineAppended:
         note = NoteWritten.of(appended.written)
-        skipped = f"The template {appended.template!r} was not applied." if appended.template else ""
+        skipped = "The template that the vault's settings name was not applied." if appended.template else ""
         return LineAppended(
             **{**dict(note), "notice": " ".join(filter(None, (note.notice, skipped)))},
             created=appended.created,

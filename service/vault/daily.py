@@ -166,8 +166,8 @@ def _named(format_: str, on: date) -> str:
         end = part.end()
     if end != len(format_):
         raise Misconfigured(
-            f"this vault names its daily notes by the format {format_!r}, of which only YYYY, MM, DD and [text] are "
-            f"understood here. {_ANOTHER_WAY}"
+            "this vault names its daily notes by a format of which more than YYYY, MM, DD and [text], all that is understood "
+            f"here, is needed. {_ANOTHER_WAY}"
         )
     return named
 
