@@ -205,7 +205,7 @@ BENIGN: Final = (
     "[ref] and ![r][pic]\n\n[ref]: https://ok.example\n[pic]: p.png\n\n",
     "%% an Obsidian comment %%\n\n",
     "$$\na < b\n$$\n\n",
-    "    indented ![x](https://ok.example/x.png)\n\n",
+    "Sample:\n\n    indented ![x](https://ok.example/x.png)\n\n",
     "[^1]: a note\n\ntext[^1]\n\n",
     "!\\[x](https://ok.example/x.png)\n\n",
     "Ends in a backslash\\\nand goes on ^block-1\n\n",
