@@ -72,7 +72,8 @@ def blocks() -> Iterator[str]:
     yield (
         f"Each note is also a resource, `{resources.SCHEME}` and its percent-encoded path; a path that is not encoded is "
         f"understood too.\n`resources/list` gives them sorted by path, {resources.NOTES_A_PAGE} a page.\n"
-        "Reading one gives the whole text as `text/markdown`, with `version` and `bytes` in `_meta`.\n"
+        "Reading one gives the whole text as `text/markdown`, as read_note shows it, with `version` and `bytes` in `_meta`, and "
+        "`hidden` and `notices` where there is something to tell.\n"
         "Errors are JSON-RPC errors with the codes below."
     )
     yield "## Errors"
@@ -110,6 +111,12 @@ def _rules() -> str:
             f"- An **answer** holds at most {limits.MAX_RESULT_CHARS:,} characters of text; what is cut names the line to go on "
             "from. Lists tell their `total` and the `next_offset`.",
             "- **Lines** end with LF or CRLF and count from 1.",
+            "- **What is shown** of a note is what a person who opens it could see. What is left out is counted in a notice "
+            "(`[hidden: 2 comments, 5 invisible characters left out]`) and never found, quoted or matched; lines stay those of "
+            "the file. [Why](../explanation/guards.md).",
+            "- **Low-trust folders** hold what comes from outside. They are left out unless asked for, and named in `left_out`; what "
+            "is read from there is labelled, and writes after that are counted. [How](../how-to/low-trust-folders.md).",
+            "- **Cautions** tell of signs that a text is meant for other eyes; they change nothing.",
             "- **Lists and objects** may also be sent as JSON text.",
         )
     )
