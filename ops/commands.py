@@ -35,6 +35,7 @@ TABLE: Final[Sequence[Row]] = (
     Row("commit", "ops.commit", "Commit whatever changed in the vault, now."),
     Row("history", "ops.history", "Show what changed, in the vault or in one note."),
     Row("restore", "ops.restore", "Bring notes, folders or the whole vault back as they were."),
+    Row("hidden", "ops.hidden", "Show what assistants are not shown of the notes."),
     Row("doctor", "ops.doctor", "Check everything, and say what to do about what is wrong."),
     Row("backup", "ops.backup", "Write vault, history and state into one verified archive."),
     Row("restore-backup", "ops.restore_backup", "Unpack such an archive into an empty vault and state."),

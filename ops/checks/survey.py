@@ -42,6 +42,7 @@ class Survey:
     repositories: list[str] = field(default_factory=list)
     twins: list[str] = field(default_factory=list)
     undecodable: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
     too_large: list[str] = field(default_factory=list)
     from_the_future: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
@@ -84,6 +85,8 @@ def _note_names(survey: Survey, prefix: str, names: list[str]) -> None:
         if _is_undecodable(name):
             survey.undecodable.append(prefix + name)
             continue
+        if not paths.is_hidden(name) and not paths.is_visible(name):
+            survey.unseen.append(prefix + name)
         other = seen.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
         if other != name:
             survey.twins.append(prefix + name)

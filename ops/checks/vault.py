@@ -143,14 +143,15 @@ def names(patient: Patient) -> Finding:
     kinds = (
         ("the same name as another but for case or encoding", survey.twins),
         ("not UTF-8", survey.undecodable),
+        ("a backslash or an invisible character in the name", survey.unseen),
         ("larger than STRONGROOM_MAX_FILE_SIZE", survey.too_large),
     )
     found = [f"{_counted(paths)} ({kind})" for kind, paths in kinds if paths]
     if found:
         return warn(
             "; ".join(found),
-            "twins are refused as ambiguous and collide on other devices; tools cannot name what is not UTF-8; "
-            "what is too large gets no history",
+            "twins are refused as ambiguous and collide on other devices; tools pass over what is not UTF-8 or "
+            "has a name that could carry a message; what is too large gets no history",
             "rename the files, or raise STRONGROOM_MAX_FILE_SIZE",
         )
     return ok("every name is plain and its own")

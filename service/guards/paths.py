@@ -104,6 +104,10 @@ def parse(raw: str) -> VaultPath:
     parts = tuple(raw.split("/"))
     for part in parts:
         _check_part(part)
+    if _has_unseen(raw):
+        raise PathRefused(
+            "INVALID_PATH", "the path holds invisible joiners between plain letters; type it again without them."
+        )
     return VaultPath(parts)
 
 
@@ -237,7 +241,12 @@ def is_hidden(name: str) -> bool:
 
 def is_visible(name: str) -> bool:
     """Whether a name that the disk listed can be named in a path, and so may be shown."""
-    return not (is_hidden(name) or "\\" in name or has_invisible(name))
+    return not (is_hidden(name) or "\\" in name or _has_unseen(name))
+
+
+def _has_unseen(name: str) -> bool:
+    """Whether a name holds a character that nobody sees and that nothing beside it needs: it could carry a message."""
+    return has_invisible(name) or (not name.isascii() and has_stray_joiner(name))
 
 
 def _check_part(part: str) -> None:

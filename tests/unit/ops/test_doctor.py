@@ -233,6 +233,16 @@ def test_leftovers(furnished: House) -> None:
         (lambda place: (place / "Journal" / ".git").mkdir(), vault.repositories, "'Journal/.git' in the vault"),
         (lambda place: (place / "START here.md").touch(), vault.names, "but for case or encoding"),
         (lambda place: Path(os.fsdecode(os.fsencode(place) + b"/\xff.md")).touch(), vault.names, "(not UTF-8)"),
+        (
+            lambda place: (place / "a\u200bb.md").touch(),
+            vault.names,
+            "'a\\u200bb.md' (a backslash or an invisible character",
+        ),
+        (
+            lambda place: (place / "a\u200db.md").touch(),
+            vault.names,
+            "'a\\u200db.md' (a backslash or an invisible character",
+        ),
         (lambda place: os.truncate(place / "Start here.md", 100_000_000), vault.names, "STRONGROOM_MAX_FILE_SIZE"),
     ],
 )
