@@ -1,8 +1,8 @@
 """The blocks of a text: one pass over its lines, after the parsing strategy of CommonMark 0.31 (appendix, phase 1).
 
 Added for Obsidian: front matter at the top, and footnotes (`[^1]: text`), which are paragraphs and hold what is indented
-below them. Lines end with \\n or \\r\\n
-and with nothing else; for a carriage return by itself see `readings`. No recursion: nesting is a list.
+below them. Lines end with \\n or \\r\\n and with nothing else; for a carriage return by itself see `readings`. No recursion:
+nesting is a list.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from service.guards.markdown.model import Block, BlockKind, Definition
 _PLAIN_LINES: Final = re.compile(r"(?:[^\x00-\x20#>*+_=~`<0-9-].*\n)++")
 """Whole lines that can be nothing but text when they stand in no container."""
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\r?\n)++")
-_FENCE_LINE: Final = re.compile(r"\n {0,3}(?:```|~~~)")
-_FOOTNOTE: Final = re.compile(r"^[ \t>]*+\[\^[^\]\s]++\]:", re.MULTILINE)
-"""GFM's footnotes hold what is indented by four columns; Obsidian's, by two."""
 _UNINDENTED: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.FENCED_CODE})
 _UNDERLINE: Final = re.compile(r"(?:(=)+|-+)[ \t]*\Z")
 
@@ -90,7 +87,7 @@ class _Scanner:
             blank = _BLANK_LINES.match(self._text, at)
             at = blank.end() if blank else at
         elif leaf.kind is BlockKind.FENCED_CODE:
-            return self._hop_in_fence(leaf, at)
+            return leaf.hop_in_fence(self._text, at)
         elif leaf.kind is not BlockKind.PARAGRAPH or leaf.start == leaf.end:
             return at
         plain = _PLAIN_LINES.match(self._text, at)
@@ -103,17 +100,6 @@ class _Scanner:
         else:
             leaf.end = stop
         return plain.end()
-
-    def _hop_in_fence(self, leaf: Leaf, at: int) -> int:
-        """Go to the next line that may close the fence."""
-        found = _FENCE_LINE.search(self._text, at - 1)
-        if found and found.start() + 1 == at:
-            return at
-        stop = found.start() + 1 if found else len(self._text)
-        leaf.end = stop
-        if self._text.endswith("\n", at, stop):
-            leaf.end -= 1 + self._text.endswith("\r\n", at, stop)
-        return stop
 
     # ---- one line --------------------------------------------------------------------------------------------------------
 
@@ -143,16 +129,11 @@ class _Scanner:
         """End what a blank line ends. What is indented below a footnote is more of it, and no code."""
         leaf = self._leaf
         goes_on = matched == len(self._inner)
-        is_footnote = goes_on and leaf is not None and self._has_footnote(leaf)
+        is_footnote = goes_on and leaf is not None and leaf.has_footnote(self._text)
         self._close()
         self._inner.keep(matched)
         if is_footnote:
             self._inner.open_footnote()
-
-    def _has_footnote(self, leaf: Leaf) -> bool:
-        if leaf.kind is not BlockKind.PARAGRAPH or self._text.find("[^", leaf.start, leaf.end) < 0:
-            return False
-        return _FOOTNOTE.search(self._text, leaf.start, leaf.end) is not None
 
     def _continues(self, leaf: Leaf) -> bool:
         """Whether the line belongs to code or HTML that is open; take it then."""
@@ -173,11 +154,9 @@ class _Scanner:
     def _closes(self, leaf: Leaf) -> bool:
         """Whether the line is the last of a fence or of an HTML block."""
         inner = self._inner
-        if leaf.closing is not None:
-            return leaf.closing.search(self._text, inner.prefix_end, inner.end) is not None
-        if leaf.kind is not BlockKind.FENCED_CODE:
-            return False
-        return inner.indent < CODE_INDENT and leaves.closes_fence(leaf, self._text, inner.at, inner.end)
+        if leaf.kind is BlockKind.FENCED_CODE:
+            return inner.indent < CODE_INDENT and leaf.closes_fence(self._text, inner.at, inner.end)
+        return leaf.closing is not None and leaf.closing.search(self._text, inner.prefix_end, inner.end) is not None
 
     def _text_line(self, matched: int) -> None:
         """A line of text: it goes on with the paragraph, be it lazily, or begins one."""

@@ -46,13 +46,6 @@ def inlines(text: str, offset: int, definitions: Mapping[str, Definition]) -> tu
 
 
 @dataclass(slots=True)
-class _Opener:
-    start: int
-    is_image: bool
-    has_brackets: bool = False
-
-
-@dataclass(slots=True)
 class _Target:
     destination: str
     span: Span
@@ -66,7 +59,9 @@ class _Reader:
     offset: int
     definitions: Mapping[str, Definition]
     found: list[Inline] = field(default_factory=list)
-    openers: list[_Opener] = field(default_factory=list)
+    openers: list[int] = field(default_factory=list)
+    """Where the brackets stand that are open: those of an image at their `!`."""
+    last_opener: int = -1
     inactive: int = 0
     """How many of the openers stand before a link: no link may hold another, so they open none (images may)."""
     ticks: dict[int, list[int]] | None = None
@@ -153,9 +148,8 @@ class _Reader:
     # ---- brackets --------------------------------------------------------------------------------------------------------
 
     def _open(self, start: int, end: int) -> None:
-        if self.openers:
-            self.openers[-1].has_brackets = True
-        self.openers.append(_Opener(start, end - start == 2))
+        self.openers.append(start)
+        self.last_opener = start
         if self.text.startswith("[", end) and self._is_wikilink(end + 1):
             self.found.append(
                 Wikilink(
@@ -187,17 +181,18 @@ class _Reader:
         opener = self.openers.pop()
         is_inactive = len(self.openers) < self.inactive
         self.inactive = min(self.inactive, len(self.openers))
-        if is_inactive and not opener.is_image:
+        is_image = self.text[opener] == "!"
+        if is_inactive and not is_image:
             return at + 1
         link = self._inline(opener, at) or self._reference(opener, at)
         if link is None:
             return at + 1
         self.found.append(link)
-        if not link.is_image:
+        if not is_image:
             self.inactive = len(self.openers)
         return link.end - self.offset
 
-    def _inline(self, opener: _Opener, at: int) -> Link | None:
+    def _inline(self, opener: int, at: int) -> Link | None:
         """`[label](destination "title")`, whose first bracket closes at `at`."""
         text = self.text
         if not text.startswith("(", at + 1):
@@ -224,28 +219,30 @@ class _Reader:
             ),
         )
 
-    def _link(self, opener: _Opener, at: int, end: int, target: _Target) -> Link:
+    def _link(self, opener: int, at: int, end: int, target: _Target) -> Link:
+        start = opener + self.offset
+        is_image = self.text[opener] == "!"
         return Link(
-            opener.start + self.offset,
+            start,
             end + self.offset,
-            opener.is_image,
-            (opener.start + 1 + opener.is_image + self.offset, at + self.offset),
+            is_image,
+            (start + 1 + is_image, at + self.offset),
             target.destination,
             target.span,
             target.title,
             target.reference,
         )
 
-    def _reference(self, opener: _Opener, at: int) -> Link | None:
+    def _reference(self, opener: int, at: int) -> Link | None:
         """`[label][reference]`, `[reference][]` or `[reference]`, whose first bracket closes at `at`."""
         if not self.definitions:
             return None
-        start = opener.start + 1 + opener.is_image
+        start = opener + 1 + (self.text[opener] == "!")
         full = targets.label(self.text, at + 1)
         end = full[1] if full else at + 1
         if full and full[0]:
             written = full[0]
-        elif opener.has_brackets or at - start > targets.MAX_LABEL_CHARS:
+        elif self.last_opener > opener or at - start > targets.MAX_LABEL_CHARS:
             return None
         else:
             written = self.text[start:at]

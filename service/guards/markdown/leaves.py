@@ -14,6 +14,8 @@ _FRONTMATTER_END: Final = re.compile(r"^---[ \t]*(?=\r?$)", re.MULTILINE)
 _HASHES: Final = re.compile(r"#{1,6}(?=[ \t]|\Z)[ \t]*")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[ \t]*")
 _FENCE_END: Final = re.compile(r"(?:`{3,}|~{3,})[ \t]*\Z")
+_FENCE_LINE: Final = re.compile(r"\n {0,3}(?:```|~~~)")
+_FOOTNOTE: Final = re.compile(r"^[ \t>]*+\[\^[^\]\s]++\]:", re.MULTILINE)
 _RUNS: Final = {mark: re.compile(rf"[{mark} \t]*") for mark in ("*", "_", "-")}
 
 
@@ -55,6 +57,24 @@ class Leaf:
         return Block(
             self.kind, self.start, self.end, self.shown(text), self.level, self.info, self.info_span, *self.nesting
         )
+
+    def closes_fence(self, text: str, start: int, end: int) -> bool:
+        """Whether `text[start:end]` ends this fence: as many of the same mark or more, and nothing else."""
+        return text.startswith(self.fence, start, end) and _FENCE_END.match(text, start, end) is not None
+
+    def hop_in_fence(self, text: str, at: int) -> int:
+        """Take the lines of this fence from `at` up to the next that may close it; where that begins."""
+        found = _FENCE_LINE.search(text, at - 1)
+        stop = found.start() + 1 if found else len(text)
+        if stop > at:
+            self.end = stop - (text.endswith("\n", at, stop) + text.endswith("\r\n", at, stop))
+        return stop
+
+    def has_footnote(self, text: str) -> bool:
+        """Whether this is a paragraph that holds the text of a footnote: `[^1]: …`."""
+        if self.kind is not BlockKind.PARAGRAPH or text.find("[^", self.start, self.end) < 0:
+            return False
+        return _FOOTNOTE.search(text, self.start, self.end) is not None
 
 
 def frontmatter(text: str) -> Block | None:
@@ -100,8 +120,3 @@ def fence(text: str, start: int, end: int) -> Leaf | None:
         return None
     span = (left, left + len(info)) if info else (opening.end(1), opening.end(1))
     return Leaf(BlockKind.FENCED_CODE, start, end, 0, opening[1], entities.markdown(info), span)
-
-
-def closes_fence(leaf: Leaf, text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` ends the fence: as many of the same mark or more, and nothing else."""
-    return text.startswith(leaf.fence, start, end) and _FENCE_END.match(text, start, end) is not None
