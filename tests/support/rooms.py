@@ -50,5 +50,12 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
     return Room(vault, history, settings, clock, _alive, Budget(settings.write_budget))
 
 
+def close(room: Room) -> None:
+    """Give back what the room holds open."""
+    room.history.close()
+    room.vault.files.close()
+    room.vault.files.root.close()
+
+
 def _alive(_grant: Grant) -> None:
     return None

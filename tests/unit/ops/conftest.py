@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import structlog
 
 from service.settings.table import TABLE
 
@@ -17,6 +19,13 @@ class House:
     vault: Path
     state: Path
     environ: dict[str, str]
+
+
+@pytest.fixture(autouse=True)
+def plain_logs() -> Iterator[None]:
+    """A command lets logs go to the standard error of its test, which is closed when the next one logs."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 from service.guards import paths
 from service.tools.catalogue import SPECS
 from tests.support.disk import texts
-from tests.support.rooms import room_for, settings_for
+from tests.support.rooms import close, room_for, settings_for
 from tests.support.toolpaths import NOTES, Desk, Kind, Place, Said, desk_over, places
 from tests.support.vaults import lay_out
 from tests.unit.guards.test_paths import FINE, INVALID, NEW_REFUSED, REFUSED, TYPE
@@ -42,6 +42,7 @@ def desk(house: Path) -> Iterator[Desk]:
     room.history.commit("start", may_use_child=False)
     with desk_over(room) as desk:
         yield desk
+    close(room)
 
 
 @pytest.fixture(autouse=True)

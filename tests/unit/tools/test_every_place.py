@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from service.store.root import Root
-from tests.support.rooms import room_for, settings_for
+from tests.support.rooms import close, room_for, settings_for
 from tests.support.toolpaths import NOTES, Desk, Kind, Place, Said, desk_over, places
 from tests.support.vaults import lay_out
 
@@ -79,6 +79,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         house.lay_out()
         room.history.commit("start", may_use_child=False)  # what is a note now can be restored later
         yield house
+    close(room)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.rooms import room_for, settings_for
+from tests.support.rooms import close, room_for, settings_for
 from tests.support.toolpaths import NOTES, Desk, Kind, Said, desk_over, places
 from tests.support.vaults import lay_out
 
@@ -89,6 +89,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Desk
     room.history.commit("start", may_use_child=False)
     with desk_over(room) as desk:
         yield settings.vault, desk
+    close(room)
 
 
 @pytest.fixture
@@ -236,13 +237,15 @@ def test_a_folder_of_a_million_files_stops_nobody_else(tmp_path: Path) -> None:
     crowd.mkdir()
     for number in range(FILES):
         (crowd / f"{number}.md").touch()
-    with desk_over(room_for(settings)) as desk:
+    room = room_for(settings)
+    with desk_over(room) as desk:
         for tool, arguments in CROWDED:
             took, others, said = beside_others(desk, tool, arguments)
             print(f"\n{tool}: {took:.1f} s, {said.code or 'ok'}; others waited {others:.2f} s at most")
             assert took < PATIENCE_S
             assert others < 5
             assert said.code in ("", "UNAVAILABLE", "NOT_FOUND")
+    close(room)
 
 
 CROWDED: list[tuple[str, dict[str, object]]] = [

@@ -20,7 +20,7 @@ import pytest
 
 from service.store.root import Root
 from service.tools.catalogue import SPECS
-from tests.support.rooms import room_for, settings_for
+from tests.support.rooms import close, room_for, settings_for
 from tests.support.swapping import INSIDE, NOTE, SECRET, swapped
 from tests.support.toolpaths import Desk, Kind, desk_over, places
 from tests.support.vaults import lay_out
@@ -119,6 +119,7 @@ def test_no_tool_is_led_out_by_a_name_that_is_swapped(
     assert [path.name for path in (tmp_path / "outside").iterdir()] == [NOTE]
     assert (tmp_path / "outside" / NOTE).read_text() == SECRET
     room.history.commit("end", may_use_child=False)
+    close(room)
     assert held_secret(tmp_path) == []
     assert SECRET not in everything_in_git(tmp_path / "state" / "history.git")
 
