@@ -33,7 +33,7 @@ OF_HISTORY = ("list_changes", "note_history")
 RESTORES = ("restore_note",)
 """Tools to which whatever stands in the note's place is in the way, or nothing that history knows."""
 OUT, NO_FILE, INVALID, TAKEN, GONE = "OUTSIDE_VAULT", "NOT_A_FILE", "INVALID_PATH", "ALREADY_EXISTS", "NOT_FOUND"
-WITHIN_S = 5
+WITHIN_S = 20
 """Bound of one call. A FIFO that is opened plainly hangs for ever."""
 
 
