@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.errors import AppError, HiddenContent, MatchAmbiguous, NoMatch
+from service.errors import AppError, HiddenContent, MatchAmbiguous, NoMatch, UnsafeContent
 from service.guards import outgoing
-from service.vault import editing, through
+from service.vault import editing, harmless, through
 from service.vault.editing import Edit
 from service.vault.text import NoteText
+from tests.support.desk import NOTE, Desk, desk_in
 
 PIECES = [
     *"ab \n",
@@ -54,6 +55,11 @@ PIECES = [
 
 RAW = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 NEW = st.lists(st.sampled_from([*"abc \n", "\r\n", "é", "<!--", "-->", "<b>", "</div>", "`"]), max_size=4).map("".join)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    return desk_in(tmp_path_factory.mktemp("desk"))
 
 
 def lf(text: str) -> str:
@@ -160,6 +166,35 @@ def test_so_it_is_for_a_hundred_thousand_more() -> None:
             check(raw, start, length, new)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {raw!r} at {start}, {length} characters, new {new!r}") from error
+
+
+ACTIVE = ["![x](https://e.example/a.png)", "<script>", "`$= x`", "<%", "<!-- x -->", "\u200b", "word", " ", "\n"]
+"""What the input guard changes, and what it leaves."""
+
+
+def test_with_the_input_guard_behind_it_nothing_hidden_is_lost_either(desk: Desk) -> None:
+    """guards.md 4.4 and 4.5 together, with a fixed seed: what is written is made harmless, what is hidden stays."""
+    chance = random.Random(4711)
+    done = 0
+    for _ in range(1500):
+        raw = "".join(chance.choices(PIECES, k=chance.randint(1, 14)))
+        view = outgoing.view(raw)
+        shown = lf(view.text)
+        start = chance.randint(0, 20)
+        old = shown[start : start + chance.randint(1, 6)]
+        new = "".join(chance.choices(ACTIVE, k=chance.randint(0, 2)))
+        if not old or view.withheld:
+            continue
+        try:
+            after, outcome = harmless.edited(desk.vault, NOTE, NoteText(raw), [Edit(old, new)])
+        except (MatchAmbiguous, HiddenContent, UnsafeContent, NoMatch):
+            continue
+        seen = outgoing.view(after.text)
+        assert hidden_text(seen) == hidden_text(view), (raw, old, new)
+        if not outcome.notice and old != new:
+            assert lf(seen.text) == shown.replace(old, new), (raw, old, new)
+        done += 1
+    assert done > 200
 
 
 @given(RAW, st.sampled_from(["a", "b", " ", "\n", "ab"]), NEW)

@@ -115,7 +115,7 @@ WRITES: list[tuple[str, dict[str, object]]] = [
 
 
 async def test_every_tool_that_writes_is_among_those_tried_here() -> None:
-    """So that a new one cannot be forgotten; restore_note is tried with a history of its own."""
+    """So that a new one cannot be forgotten; restore_note has a test of its own, which needs a history."""
     assert {name for name, _ in WRITES} | {"restore_note"} == {spec.name for spec in SPECS if spec.writes}
 
 
@@ -136,6 +136,17 @@ async def test_after_each_way_of_reading_one_writes_are_counted(
         assert (await caller.refusal(tool, **given)).startswith("FORBIDDEN: "), tool
     assert desk.bytes_of("mine.md") == b"garden of mine\n"
     assert not (desk.folder / "new.md").exists()
+
+
+async def test_a_restore_is_a_write_too(caller: Caller, desk: Desk) -> None:
+    """decisions.md 11: enforced for every tool that writes."""
+    desk.room.history.commit("test")
+    desk.put({"mine.md": "changed"})
+    await caller.text("read_note", path="clippings/web.md")
+    for number in range(2):
+        await caller.facts("create_note", path=f"{number}.md", content="x")
+    assert (await caller.refusal("restore_note", path="mine.md")).startswith("FORBIDDEN: ")
+    assert desk.bytes_of("mine.md") == b"changed"
 
 
 async def test_what_writes_nothing_costs_nothing(caller: Caller) -> None:
