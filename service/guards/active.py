@@ -11,25 +11,15 @@ from __future__ import annotations
 import enum
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from service.guards import active_html, destinations, fences, markdown
 from service.guards.active_html import OpenTag
 from service.guards.destinations import Place
-from service.guards.markdown import (
-    Autolink,
-    Block,
-    BlockKind,
-    Code,
-    Definition,
-    Document,
-    Inline,
-    Link,
-    Unseen,
-    Wikilink,
-)
+from service.guards.markdown import Autolink, Block, BlockKind, Code, Definition, Inline, Link, Unseen, Wikilink
+from service.guards.markdown.blocks import Scan, scan
 
 
 class Kind(enum.Enum):
@@ -101,34 +91,95 @@ class TooMany(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """A text and everything active in it, by where it starts."""
+class Scanned:
+    """A text with its blocks, in each of the ways in which readers may read it."""
 
     text: str
-    document: Document
-    found: Sequence[Active]
+    readings: tuple[tuple[str, Scan], ...]
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """As most readers have them."""
+        return self.readings[0][1].blocks
+
+    @property
+    def definitions(self) -> list[tuple[str, str]]:
+        """Label and destination of each link definition, in order."""
+        return [(definition.label, definition.destination) for definition in self.readings[0][1].definitions]
 
 
-def look(text: str) -> Look:
-    """Find everything active in `text`. Takes time linear in its length.
+def scanned(text: str) -> Scanned:
+    """Read a text, in time linear in its length."""
+    return Scanned(text, tuple((reading, scan(reading)) for reading in markdown.readings(text)))
+
+
+def find(text: str) -> list[Active]:
+    """Everything active in `text`, by where it starts. Takes time linear in its length. Raises as `compare`."""
+    return compare(scanned(""), scanned(text))[1]
+
+
+def compare(old: Scanned, new: Scanned) -> tuple[list[Active], list[Active]]:
+    """What is active in each of two texts, by where it starts; left out are blocks that both begin or end with.
 
     Raises:
         TooMany: there is more than anybody could look through.
     """
-    lookers = [_Looker(text, reading) for reading in markdown.readings(text)]
-    found: dict[tuple[Kind, int], Active] = {}
-    for looker in lookers:
-        for one in looker.look():
-            found[one.kind, one.start] = one
-            if len(found) > MAX_FOUND:
+    was, now = _Found(), _Found()
+    was.add(_templates(old.text))
+    now.add(_templates(new.text))
+    is_alike = old.definitions == new.definitions and len(old.readings) == len(new.readings)
+    for number in range(max(len(old.readings), len(new.readings))):
+        one, other = old.readings[number : number + 1], new.readings[number : number + 1]
+        shift = len(new.text) - len(old.text)
+        head, tail = _common(one[0][1].blocks, other[0][1].blocks, shift) if is_alike else (0, 0)
+        for found, readings in ((was, one), (now, other)):
+            for text, read in readings:
+                found.add(_Looker(text, read).look(read.blocks[head : len(read.blocks) - tail]))
+    return was.in_order(), now.in_order()
+
+
+def _common(old: Sequence[Block], new: Sequence[Block], shift: int) -> tuple[int, int]:
+    """How many blocks two texts begin and, beyond those, end with, where the second is longer by `shift`."""
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = 0
+    while tail < shorter - head:
+        one, other = old[-1 - tail], new[-1 - tail]
+        if (one.kind, one.start + shift, one.text, one.info) != (other.kind, other.start, other.text, other.info):
+            break
+        tail += 1
+    return head, tail
+
+
+class _Found:
+    """What was found, each once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Kind, int], Active] = {}
+
+    def add(self, found: Iterable[Active]) -> None:
+        for one in found:
+            self._found[one.kind, one.start] = one
+            if len(self._found) > MAX_FOUND:
                 raise TooMany
-    return Look(text, lookers[0].document, sorted(found.values(), key=lambda one: (one.start, -one.end)))
+
+    def in_order(self) -> list[Active]:
+        return sorted(self._found.values(), key=lambda one: (one.start, -one.end))
 
 
-def code_spans(document: Document) -> list[tuple[int, int]]:
+def _templates(text: str) -> Iterator[Active]:
+    """Templater's commands, which it finds everywhere."""
+    for found in _TEMPLATE.finditer(text):
+        at = found.start()
+        closing = text.find("%>", at, at + _MAX_KEY_CHARS)
+        key = text[at : closing if closing >= 0 else at + _MAX_KEY_CHARS]
+        yield Active(Kind.TEMPLATE, key, at, at + 2, (Patch(at + 1, at + 1, "\\"),))
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
     """Where code and front matter stand, sorted: what the last resort leaves alone."""
     spans: list[tuple[int, int]] = []
-    for block, pieces in document:
+    for block, pieces in markdown.document(text):
         if block.kind in _TEXT:
             spans += [(piece.start, piece.end) for piece in pieces if isinstance(piece, Code)]
         elif block.kind in (BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE, BlockKind.FRONTMATTER):
@@ -139,39 +190,31 @@ def code_spans(document: Document) -> list[tuple[int, int]]:
 class _Looker:
     """One look at one reading of a text."""
 
-    def __init__(self, raw: str, text: str) -> None:
-        self._raw, self._text = raw, text
-        self.document: Document = markdown.document(text)
+    def __init__(self, text: str, scan: Scan) -> None:
+        self._text, self._all = text, scan.definitions
         self._definitions: dict[str, Definition] = {}
-        for definition in self.document.definitions:
+        for definition in scan.definitions:
             self._definitions.setdefault(definition.label, definition)
         self._budget_chars = 3 * len(text) + 100_000  # for reading tags: each may be as long as the text
 
-    def look(self) -> Iterator[Active]:
-        for block, pieces in self.document:
+    def look(self, blocks: Sequence[Block]) -> Iterator[Active]:
+        """What is active in some of its blocks and in all of its definitions."""
+        for block in blocks:
             if block.kind is BlockKind.FENCED_CODE:
                 yield from self._fence(block)
             elif block.kind in _TEXT:
-                for readers in self._readers(block, pieces):
+                for readers in self._readers(block):
                     for piece in readers:
                         yield from self._piece(piece)
                     yield from self._tags(block, readers)
-        for definition in self.document.definitions:
+        for definition in self._all:
             if destinations.has_forbidden_scheme(definition.destination):
                 at = definition.start
                 yield Active(Kind.LINK, _key(definition.destination), at, definition.end, (Patch(at, at, "\\"),))
-        for found in _TEMPLATE.finditer(self._raw):
-            at = found.start()
-            closing = self._raw.find("%>", at, at + _MAX_KEY_CHARS)
-            key = self._raw[at : closing if closing >= 0 else at + _MAX_KEY_CHARS]
-            yield Active(Kind.TEMPLATE, key, at, at + 2, (Patch(at + 1, at + 1, "\\"),))
 
-    def _readers(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Sequence[Inline]]:
+    def _readers(self, block: Block) -> Iterator[Sequence[Inline]]:
         """The pieces of a block as different readers have them; what one of them takes for active is active."""
-        if block.kind is BlockKind.HTML:
-            yield markdown.inlines(block.text, block.start, self._definitions)
-            return
-        yield pieces
+        yield markdown.inlines(block.text, block.start, self._definitions)
         if block.kind is BlockKind.PARAGRAPH and "`" in block.text and _TABLE_RULE.search(block.text):
             # The bars of a table come first, even within code (GitHub Flavored Markdown 4.10).
             cells = (

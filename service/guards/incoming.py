@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from service.errors import UnsafeContent
 from service.guards import active, cautions, invisible, verifying
-from service.guards.active import Active, Kind, Look, Patch
+from service.guards.active import Active, Kind, Patch, Scanned
 
 Span: TypeAlias = tuple[int, int]
 
@@ -117,17 +117,13 @@ def _harmless(before: str, text: str, spans: Sequence[Span], counts: Counter[str
 def _harmless_for_certain(before: str, text: str, spans: Sequence[Span], counts: Counter[str]) -> str:
     if sum(text.count("<", start, end) for start, end in spans) > _MAX_TAGS:
         raise verifying.TooMuch
-    old = active.look(before)
-    new, spans = _patched(old, active.look(text), spans, counts)
+    old = active.scanned(before)
+    new, spans = _patched(old, active.scanned(text), spans, counts)
     if verifying.is_as_harmless(old, new):
         return new.text
-    new = active.look(_escaped(new, spans, counts))
-    if _fresh(old, new, spans):
-        new, spans = _patched(old, new, spans, counts)
+    new, _ = _patched(old, *_escaped(new, spans, counts), counts)
     if not verifying.is_as_harmless(old, new):
-        raise UnsafeContent(
-            "cannot be made harmless with certainty (readers of Markdown disagree about it, or it takes too long)"
-        )
+        raise UnsafeContent("cannot be made harmless for certain: readers of Markdown disagree about it")
     return new.text
 
 
@@ -156,14 +152,14 @@ def _visible(
     return text, spans
 
 
-def _patched(old: Look, new: Look, spans: Sequence[Span], counts: Counter[str]) -> tuple[Look, Sequence[Span]]:
+def _patched(old: Scanned, new: Scanned, spans: Sequence[Span], counts: Counter[str]) -> tuple[Scanned, Sequence[Span]]:
     """The text without what is active anew, as far as it stands within `spans`.
 
     Raises:
         UnsafeContent: some of it does not, or always more comes to light.
     """
     for _ in range(_MAX_ROUNDS):
-        fresh = _fresh(old, new, spans)
+        fresh = _fresh(*active.compare(old, new), spans)
         inside = [one for one in fresh if _holds(spans, one.start, one.end)]
         if not fresh:
             return new, spans
@@ -181,32 +177,32 @@ def _patched(old: Look, new: Look, spans: Sequence[Span], counts: Counter[str]) 
                 patches += more
                 counts[one.kind.value] += 1
         spans, text = _moved(spans, patches), _applied(new.text, patches)
-        new = active.look(text)
+        new = active.scanned(text)
     raise UnsafeContent("holds too much that would run or load something, one within the other")
 
 
-def _fresh(old: Look, new: Look, spans: Sequence[Span]) -> list[Active]:
+def _fresh(old: Sequence[Active], new: Sequence[Active], spans: Sequence[Span]) -> list[Active]:
     """What is active in `new` more often than it was in `old`: of several alike, those within `spans` first."""
-    surplus = Counter((one.kind, one.key) for one in new.found)
-    surplus.subtract((one.kind, one.key) for one in old.found)
+    surplus = Counter((one.kind, one.key) for one in new)
+    surplus.subtract((one.kind, one.key) for one in old)
     fresh: list[Active] = []
-    for one in sorted(new.found, key=lambda one: not _holds(spans, one.start, one.end)):
+    for one in sorted(new, key=lambda one: not _holds(spans, one.start, one.end)):
         if surplus[one.kind, one.key] > 0:
             surplus[one.kind, one.key] -= 1
             fresh.append(one)
     return sorted(fresh, key=lambda one: (one.start, -one.end))
 
 
-def _escaped(new: Look, spans: Sequence[Span], counts: Counter[str]) -> str:
+def _escaped(new: Scanned, spans: Sequence[Span], counts: Counter[str]) -> tuple[Scanned, Sequence[Span]]:
     """The last resort: within `spans`, every mark that could begin something active is escaped, outside code."""
-    code = active.code_spans(new.document)
+    code = active.code_spans(new.text)
     patches = [
         Patch(found.start(), found.end(), _ESCAPES[found[0]])
         for found in _MARKS.finditer(new.text)
         if _holds(spans, found.start(), found.end()) and not _holds(code, found.start(), found.end())
     ]
     counts[ESCAPED] += len(patches)
-    return _applied(new.text, patches)
+    return active.scanned(_applied(new.text, patches)), _moved(spans, patches)
 
 
 def _with_bangs(text: str, patch: Patch, spans: Sequence[Span]) -> Patch:

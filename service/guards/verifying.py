@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from service.guards import active, active_html, destinations, fences
-from service.guards.active import Look
+from service.guards.active import Scanned
 
 if TYPE_CHECKING:
     from justhtml import Node
@@ -42,7 +42,7 @@ Found = Counter[tuple[str, str]]
 """What is active: kind and what makes it so, as often as it stands there."""
 
 
-def is_as_harmless(old: Look, new: Look) -> bool:
+def is_as_harmless(old: Scanned, new: Scanned) -> bool:
     """Whether nothing is active in `new` that was not in `old`.
 
     Raises:
@@ -55,27 +55,24 @@ def is_as_harmless(old: Look, new: Look) -> bool:
     else:
         parts, others = Counter(_parts(old)), Counter(_parts(new))
         before, after = [*(parts - others).elements()], [*(others - parts).elements()]
-        if _defined(old) != _defined(new):  # what refers to them may stand anywhere
+        if old.definitions != new.definitions:  # what refers to them may stand anywhere
             before, after = [*parts.elements()], [*others.elements()]
-        before, after = [*filter(active.may_hold_any, before)], [*filter(active.may_hold_any, after)]
+        before = ["\n\n".join(filter(active.may_hold_any, before))]  # as one page, like the reader's
+        after = ["\n\n".join(filter(active.may_hold_any, after))]
     watch = _Watch(MAX_CPU_S)
-    now = _active(after, _defined(new), watch)
-    return not now or not now - _active(before, _defined(old), watch)
+    now = _active(after, new.definitions, watch)
+    return not now or not now - _active(before, old.definitions, watch)
 
 
-def _parts(look: Look) -> Iterator[str]:
+def _parts(whole: Scanned) -> Iterator[str]:
     """A document cut where nothing goes on: before a block at the left margin, behind a blank line."""
-    text, done = look.text, 0
-    for block in look.document.blocks:
+    text, done = whole.text, 0
+    for block in whole.blocks:
         at = block.start
         if at > done and _CUT.match(text[max(0, at - 4) : at][::-1]):
             yield text[done:at]
             done = at
     yield text[done:]
-
-
-def _defined(look: Look) -> list[tuple[str, str]]:
-    return [(definition.label, definition.destination) for definition in look.document.definitions]
 
 
 class TooMuch(Exception):

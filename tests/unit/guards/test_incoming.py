@@ -132,12 +132,12 @@ def test_another_one_of_what_the_owner_has_is_new() -> None:
 )
 def test_a_fragment_brings_no_old_text_to_life(before: str, old: str, new: str) -> None:
     """guards.md 6, 56: either the change is refused, or nothing is active that was not."""
-    was = [(one.kind, one.key) for one in active.look(before).found]
+    was = [(one.kind, one.key) for one in active.find(before)]
     try:
         after = edited(before, old, new).text
     except UnsafeContent:
         return
-    assert [(one.kind, one.key) for one in active.look(after).found if (one.kind, one.key) not in was] == []
+    assert [(one.kind, one.key) for one in active.find(after) if (one.kind, one.key) not in was] == []
 
 
 @pytest.mark.parametrize(
