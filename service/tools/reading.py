@@ -18,7 +18,7 @@ from service.vault import excerpts, notes
 from service.vault.excerpts import Excerpt, Span
 from service.vault.notes import Note
 
-_HEAD_CHARS: Final = 1000  # of an answer, kept for its first line and notices
+_HEAD_CHARS: Final = 1700  # of an answer, kept for its first line and every notice there is
 _BETWEEN: Final = "\n\n---\n\n"
 
 

@@ -41,7 +41,8 @@ def page(room: Room, cursor: str | None) -> ListResourcesResult:
     shown = entries[start : start + NOTES_A_PAGE]
     is_last = start + NOTES_A_PAGE >= len(entries)
     return ListResourcesResult(
-        resources=[_listed(entry) for entry in shown], next_cursor=None if is_last else _cursor(str(shown[-1].path))
+        resources=[_listed(room, entry) for entry in shown],
+        next_cursor=None if is_last else _cursor(str(shown[-1].path)),
     )
 
 
@@ -97,8 +98,15 @@ def _is_encoded_utf8(raw: str) -> bool:
     return True
 
 
-def _listed(entry: Entry) -> Resource:
-    return Resource(uri=uri_of(str(entry.path)), name=str(entry.path), mime_type=_MARKDOWN, size=entry.size_bytes)
+def _listed(room: Room, entry: Entry) -> Resource:
+    """An entry for a person to choose from, so low-trust notes are among them; they are told apart."""
+    return Resource(
+        uri=uri_of(str(entry.path)),
+        name=str(entry.path),
+        description="Low trust: from outside." if room.vault.low_trust.holds(entry.path) else None,
+        mime_type=_MARKDOWN,
+        size=entry.size_bytes,
+    )
 
 
 def _cursor(path: str) -> str:

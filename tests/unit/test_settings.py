@@ -92,6 +92,12 @@ def test_a_name_set_to_nothing_counts_as_not_set() -> None:
         ("STRONGROOM_HISTORY_DIR", ".git", ".git"),
         ("STRONGROOM_HISTORY_DIR", "/srv/history.git", "/srv/history.git"),
         ("STRONGROOM_LOG_LEVEL", "DEBUG", "debug"),
+        ("STRONGROOM_LOW_TRUST", "Clippings, Archive/Web/ ,", ("Clippings", "Archive/Web")),
+        ("STRONGROOM_LOW_TRUST", "Off", ()),
+        ("STRONGROOM_LOW_TRUST", "off/", ("off",)),
+        ("STRONGROOM_WRITE_BUDGET", "0", 0),
+        ("STRONGROOM_WRITE_BUDGET", " 7 ", 7),
+        ("STRONGROOM_WRITE_BUDGET", "off", None),
         ("STRONGROOM_LOG_FORMAT", "json", "json"),
     ],
 )
@@ -137,6 +143,11 @@ def test_the_zone_is_that_of_the_tz_database(raw: str) -> None:
         ("STRONGROOM_COMMIT_MESSAGE", "{secret}", "only {summary}"),
         ("STRONGROOM_COMMIT_MESSAGE", "two\nlines", "one line"),
         ("STRONGROOM_HISTORY_DIR", "history.git", "absolute path"),
+        ("STRONGROOM_LOW_TRUST", " , ", "off for none"),
+        ("STRONGROOM_LOW_TRUST", "/vault/Clippings", "such as Clippings"),
+        ("STRONGROOM_LOW_TRUST", "../Clippings", "such as Clippings"),
+        ("STRONGROOM_WRITE_BUDGET", "-1", "off for no limit"),
+        ("STRONGROOM_WRITE_BUDGET", "many", "off for no limit"),
         ("STRONGROOM_LOG_LEVEL", "loud", "debug, info, warning, error"),
         ("TZ", "Mars/Olympus", "Europe/Berlin"),
         ("TZ", "CET-1CEST", "Europe/Berlin"),
@@ -349,6 +360,12 @@ def test_shown_settings_hold_no_secret_and_are_read_back_to_the_same_settings() 
     assert shown.pop("STRONGROOM_ORIGIN_SECRET") == "(set)"
     assert settings.load(shown | {"STRONGROOM_ORIGIN_SECRET": SECRET}) == found
     assert settings.redacted(settings.load({}))["STRONGROOM_ORIGIN_SECRET"] == "(not set)"
+
+
+def test_what_is_switched_off_is_shown_as_it_is_written() -> None:
+    """An empty value would mean the default."""
+    off = {"STRONGROOM_LOW_TRUST": "off", "STRONGROOM_WRITE_BUDGET": "off"}
+    assert off.items() <= settings.redacted(settings.load(off)).items()
 
 
 def test_where_a_value_comes_from_is_known(tmp_path: Path) -> None:
