@@ -11,7 +11,7 @@ import enum
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final
@@ -64,15 +64,26 @@ NOTHING: Final = Concealed()
 """Of a text that hides nothing."""
 
 
-def find(text: str) -> Concealed:
+class OutOfTimeError(Exception):
+    """Looking has taken longer than it may."""
+
+
+Check = Callable[[], None]
+"""Raises OutOfTimeError when it is time to stop; called every now and then."""
+
+
+def find(text: str, check: Check) -> Concealed:
     """What of `text` is not seen, in time linear in its length. Leaving it out may put together something else: ask again.
+
+    Raises:
+        OutOfTimeError: as `check` does.
 
     Invisible letters and markup are looked for in one text, since a letter may be all that keeps a line from being blank.
     Where renderers differ (on what ends a line, on code across the cells of a table), what either hides is hidden.
     """
     found = Concealed()
     for reading in _readings(text):
-        found = found.joined(_find(reading))
+        found = found.joined(_find(reading, check))
     letters = invisible.spans(text) if suspicion.may_hold_invisible(text.encode("utf-8", "surrogatepass")) else []
     found.add(Hidden.INVISIBLE, letters, len(letters))
     return found
@@ -85,17 +96,19 @@ def _readings(text: str) -> Iterator[str]:
         yield from markdown.readings(_FILLER + text[1:])
 
 
-def _find(text: str) -> Concealed:
+def _find(text: str, check: Check) -> Concealed:
+    check()
     document = markdown.document(text)
+    check()
     found = Concealed()
     if "<" in text:
         readings = (document, cells.apart(document))
-        hidden_by = [_Html(text, one).find() for one in readings if one is not None]
+        hidden_by = [_Html(text, one, check).find() for one in readings if one is not None]
         found = reduce(Concealed.joined, hidden_by)
     _find_definitions(document, found)
     ended = cells.ended(text, document) if "]:" in text else None
     if ended is not None:
-        found = found.joined(_find(ended))
+        found = found.joined(_find(ended, check))
     hidden = references.spans(text, _decoded_parts(document))
     found.add(Hidden.INVISIBLE, hidden, len(hidden))
     return found
@@ -134,8 +147,9 @@ def _decoded_parts(document: Document) -> Iterator[tuple[int, int, bool]]:
 class _Html:
     """The HTML of one text."""
 
-    def __init__(self, text: str, document: Document) -> None:
+    def __init__(self, text: str, document: Document, check: Check) -> None:
         self._text = text
+        self._check = check
         self._document = document
         self._starts = [block.start for block in document.blocks]
         self._layers = _Layers(document.blocks)
@@ -160,12 +174,18 @@ class _Html:
         found.add(Hidden.COMMENT, sorted(comments), len({start for start, _ in comments}))
         unfinished = [(token.start, token.end) for token in tokens if isinstance(token, html.Unfinished)]
         found.add(Hidden.ELEMENT, unfinished, len(unfinished))
-        unseen = elements.unseen(self._text, tokens, self._end_of_block)
+        unseen = elements.unseen(self._text, tokens, self._end_of_block, self._check)
         found.add(Hidden.ELEMENT, unseen.spans, unseen.count)
         return found
 
     def _read(self, written: str, sections: Iterable[Span]) -> list[html.Token]:
-        return [token for start, end in sections for token in self._tokens(written, start, end)]
+        tokens: list[html.Token] = []
+        for start, end in sections:
+            for token in self._tokens(written, start, end):
+                tokens.append(token)
+                if len(tokens) % elements.TOKENS_PER_CHECK == 0:
+                    self._check()
+        return tokens
 
     def _tokens(self, written: str, start: int, end: int) -> Iterator[html.Token]:
         """The tokens of a section; one that runs over the end of its block swallows the section."""
@@ -219,6 +239,7 @@ class _Layers:
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self._blocks = blocks
         self._container_ends: list[int] = []
+        self._section_ends: list[int] = []
         self.are_deep = any(block.depth for block in blocks)
 
     def sections(self) -> Iterator[Span]:
@@ -240,9 +261,9 @@ class _Layers:
         if block.depth == 0:
             return block.end
         if reach is Reach.SECTION:
-            while self._goes_on(at):
-                at += 1
-            return self._blocks[at].end
+            if not self._section_ends:
+                self._section_ends = self._ends_of_sections()
+            return self._section_ends[at]
         is_text = block.kind is BlockKind.PARAGRAPH and not block.in_item  # a tight list item has no paragraph
         if block.kind is BlockKind.HEADING or (is_text and reach is Reach.LEAF):
             return block.end
@@ -253,6 +274,13 @@ class _Layers:
     def _goes_on(self, at: int) -> bool:
         """Whether the next block lies in the same top-level list or quote, or beside it."""
         return at + 1 < len(self._blocks) and self._blocks[at].depth > 0 and self._blocks[at + 1].depth > 0
+
+    def _ends_of_sections(self) -> list[int]:
+        ends = [block.end for block in self._blocks]
+        for at in range(len(ends) - 2, -1, -1):
+            if self._goes_on(at):
+                ends[at] = ends[at + 1]
+        return ends
 
     def _ends(self) -> list[int]:
         """For each block, where the innermost container ends that it lies in."""

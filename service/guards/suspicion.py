@@ -11,27 +11,23 @@ from typing import Final
 
 from service.guards import references
 
-_PLAIN_CONTROLS: Final = b"\t\n\r"
-_CONTROLS: Final = tuple(bytes([code]) for code in (*range(32), 127) if bytes([code]) not in _PLAIN_CONTROLS)
-_FEW_BYTES: Final = 1 << 16
-"""Up to this length, one look for each control costs less than a table."""
-_NOT_CONTROLS: Final = bytes(code for code in range(256) if bytes([code]) not in _CONTROLS)
+_NOT_CONTROLS: Final = b"\t\n\r" + bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100))
 
 _INVISIBLE: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rb"\xc2[\x80-\x9f\xad]",
-        rb"\xcd\x8f",
-        rb"\xd8\x9c",
-        rb"\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])",
-        rb"\xe2\x80[\x8b-\x8f\xaa-\xae]",
-        rb"\xe2\x81[\xa0-\xaf]",
-        rb"\xe2\xa0\x80",
-        rb"\xe3\x85\xa4",
-        rb"\xef(?:\xb7[\x90-\xaf]|\xb8[\x80-\x8f]|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])",
-        rb"\xf0(?:\x9b\xb2[\xa0-\xa3]|\x9d\x85[\xb3-\xba])",
-        rb"\xf3\xa0",
-        rb"\xbf[\xbe\xbf]",
+    (lead, re.compile(lead + rest))
+    for lead, rest in (
+        (b"\xc2", rb"[\x80-\x9f\xad]"),
+        (b"\xcd", rb"\x8f"),
+        (b"\xd8", rb"\x9c"),
+        (b"\xe1", rb"(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])"),
+        (b"\xe2", rb"\x80[\x8b-\x8f\xaa-\xae]"),
+        (b"\xe2", rb"\x81[\xa0-\xaf]"),
+        (b"\xe2", rb"\xa0\x80"),
+        (b"\xe3", rb"\x85\xa4"),
+        (b"\xef", rb"(?:\xb7[\x90-\xaf]|\xb8[\x80-\x8f]|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])"),
+        (b"\xf0", rb"(?:\x9b\xb2[\xa0-\xa3]|\x9d\x85[\xb3-\xba])"),
+        (b"\xf3", rb"\xa0"),
+        (b"\xbf", rb"[\xbe\xbf]"),
     )
 )
 """UTF-8 of `unicode_tables.SUSPECTS` (a test compares), and a little more. Each pattern begins with a byte that is looked
@@ -40,17 +36,22 @@ for at the speed of memory; one pattern for all would be forty times slower."""
 _DEFINITION: Final = re.compile(rb"\]:[ \t\r\n>]*(?:[#&\\]|<>|<[ \t]|(?:<[^>\n]*>|[^ \t\r\n]+)[ \t\r\n>]+[\"'(])")
 """A link definition with a title, or with a destination that says nothing."""
 
+_MARKUP: Final = re.compile(rb"<[A-Za-z/!?]")
 _OPENING: Final = re.compile(rb"<[A-Za-z/]")
 _WHOLE_TAG: Final = re.compile(
-    rb"</?[A-Za-z][A-Za-z0-9:-]*(?:[ \t\r\n]+[A-Za-z0-9:_-]+(?:=(?:\"[^\"<>\n]*\"|'[^'<>\n]*'|[^ \t\r\n\"'=<>`]+))?)*[ \t\r\n]*/?>"
+    rb"</?[A-Za-z][A-Za-z0-9:-]*+(?:[ \t\r\n]++[A-Za-z0-9:_-]++(?:=(?:\"[^\"<>\n]*+\"|'[^'<>\n]*+'|[^ \t\r\n\"'=<>`]++))?+)*+"
+    rb"[ \t\r\n]*+/?>"
 )
 """A tag that every parser sees alike. Where there are others, one may swallow text."""
 _HIDING: Final = re.compile(
     rb"<(?:[!?]|(?:script|style|template|noscript|title|head|noembed|noframes|datalist|dialog|rp|iframe|canvas|object|audio"
-    rb"|video|progress|meter|svg|math|input)[ \t\r\n\f/>]|[^<>]*(?:hidden|popover|style|bgcolor))",
+    rb"|video|progress|meter|svg|math|input)[ \t\r\n\f/>])",
     re.IGNORECASE,
 )
-"""Comments, elements that are never shown, and attributes that can hide one."""
+"""Comments, and elements whose content is not shown."""
+_WORDS: Final = (b"hidden", b"popover", b"style", b"bgcolor")
+"""Attributes that can hide an element."""
+_HIDING_ATTRIBUTE: Final = re.compile(rb"<[a-z][^<>]*?(?:hidden|popover|style|bgcolor)")
 
 
 def may_hide(note: bytes) -> bool:
@@ -66,17 +67,22 @@ def may_hide(note: bytes) -> bool:
 
 def may_hold_invisible(note: bytes) -> bool:
     """Whether a note's bytes hold a letter that may be invisible, be it in its context or not."""
-    return _has_control(note) or (not note.isascii() and any(pattern.search(note) for pattern in _INVISIBLE))
+    return _has_control(note) or (
+        not note.isascii() and any(lead in note and pattern.search(note) for lead, pattern in _INVISIBLE)
+    )
 
 
 def _has_control(note: bytes) -> bool:
-    if len(note) > _FEW_BYTES:
-        return bool(note.translate(None, _NOT_CONTROLS))
-    return any(control in note for control in _CONTROLS)
+    return bool(note.translate(None, _NOT_CONTROLS))
 
 
 def _may_hide_by_html(note: bytes) -> bool:
+    if not _MARKUP.search(note):
+        return False
     if _HIDING.search(note):
+        return True
+    lower = note.lower()
+    if any(word in lower for word in _WORDS) and _HIDING_ATTRIBUTE.search(lower):
         return True
     openings = len(_OPENING.findall(note))
     return openings > 0 and openings != len(_WHOLE_TAG.findall(note))

@@ -88,8 +88,8 @@ def module() -> str:
 
 
 def _members(pattern: str) -> list[int]:
-    matches = regex.compile(pattern, regex.V1).match
-    return [point for point in range(0x110000) if matches(chr(point))]
+    everything = "".join(map(chr, range(0x110000)))
+    return [match.start() for match in regex.finditer(pattern, everything, regex.V1)]
 
 
 def _bounds(points: Iterable[int]) -> list[int]:

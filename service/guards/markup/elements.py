@@ -32,6 +32,8 @@ class Reach(enum.Enum):
 EndOfBlock = Callable[[int, Reach], int]
 """Where a tag's block ends: (offset of the tag, how far its element goes)."""
 
+TOKENS_PER_CHECK: Final = 2048
+"""Tokens looked at between two looks at the clock; a style takes most, about 0.1 ms."""
 VOID: Final = words(
     "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
 )
@@ -66,13 +68,16 @@ class Unseen:
     count: int
 
 
-def unseen(text: str, tokens: Sequence[Token], end_of_block: EndOfBlock) -> Unseen:
+def unseen(
+    text: str, tokens: Sequence[Token], end_of_block: EndOfBlock, check: Callable[[], None] = lambda: None
+) -> Unseen:
     """What lies in hidden elements, never-shown ones and fallbacks. Takes time linear in the number of tokens.
 
     Args:
         text: what the tokens' places are in.
         tokens: in order.
         end_of_block: see there.
+        check: called every now and then; may raise to stop.
     """
     closings = _matched(tokens)
     open_scopes = [
@@ -84,6 +89,8 @@ def unseen(text: str, tokens: Sequence[Token], end_of_block: EndOfBlock) -> Unse
     spans: list[Span] = []
     count = covered = 0
     for at, token in enumerate(tokens):
+        if at % TOKENS_PER_CHECK == 0:
+            check()
         if not isinstance(token, Start):
             continue
         is_void = token.name in VOID or token.is_empty
