@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final, TypeVar
 
+from service.errors import Unavailable
 from service.guards.paths import ROOT, VaultPath
 from service.store.files import Entry
 from service.vault.model import Page, Vault, page_of
+
+DEADLINE_S: Final = 45.0
+"""Seconds that listing may take, below the minute that clients commonly wait. A million files take about half of it."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +49,11 @@ def newest(
 
     Raises:
         NoteNotFound: there is no such folder; names the nearest.
+        Unavailable: it took longer than DEADLINE_S.
     """
-    entries = sorted(vault.files.walk(folder), key=lambda entry: (-entry.mtime_ns, entry.path.parts))
+    entries = sorted(
+        _in_time(vault.files.walk(folder), _deadline()), key=lambda entry: (-entry.mtime_ns, entry.path.parts)
+    )
     left_out: dict[VaultPath, None] = {}
     if not include_low_trust and not vault.low_trust.holds(folder):
         kept = []
@@ -56,19 +68,32 @@ def newest(
 
 
 def by_path(vault: Vault) -> list[Entry]:
-    """Every note, sorted by path as text."""
-    return sorted(vault.files.walk(), key=lambda entry: str(entry.path))
+    """Every note, sorted by path as text.
+
+    Raises:
+        Unavailable: it took longer than DEADLINE_S.
+    """
+    return sorted(_in_time(vault.files.walk(), _deadline()), key=lambda entry: str(entry.path))
 
 
 def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folder]:
-    """Every folder down to `depth` below the root, in path order; the root itself first, with the whole count."""
-    direct: Counter[VaultPath] = Counter(entry.path.parent for entry in vault.files.walk())
+    """Every folder down to `depth` below the root, in path order; the root itself first, with the whole count.
+
+    Raises:
+        Unavailable: it took longer than DEADLINE_S.
+    """
+    ends_at = _deadline()
+    direct: Counter[VaultPath] = Counter(entry.path.parent for entry in _in_time(vault.files.walk(), ends_at))
     total: Counter[VaultPath] = Counter()
     for folder, notes in direct.items():
         for length in range(len(folder.parts) + 1):
             total[_ancestor(folder, length)] += notes
     shown = sorted(
-        (folder for folder in vault.files.folders() if len(folder.parts) <= depth and not _is_inside(vault, folder)),
+        (
+            folder
+            for folder in _in_time(vault.files.folders(), ends_at)
+            if len(folder.parts) <= depth and not _is_inside(vault, folder)
+        ),
         key=lambda one: one.parts,
     )
     page = page_of(shown, limit, offset)
@@ -77,6 +102,18 @@ def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folde
         page.total,
         page.offset,
     )
+
+
+def _deadline() -> float:
+    return time.monotonic() + DEADLINE_S
+
+
+def _in_time(found: Iterable[T], ends_at: float) -> Iterator[T]:
+    """What is found, until the moment has passed; a thread cannot be cancelled, so it must agree to stop."""
+    for one in found:
+        if time.monotonic() > ends_at:
+            raise Unavailable(f"listing was stopped after {DEADLINE_S:g} s; name a smaller folder and try again.")
+        yield one
 
 
 def _is_inside(vault: Vault, folder: VaultPath) -> bool:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from service.errors import NoteNotFound
+from service.errors import NoteNotFound, Unavailable
 from service.guards import paths
 from service.store.files import Entry
 from service.vault import listing
@@ -97,3 +97,17 @@ def test_the_tree_is_paged(dated: Desk) -> None:
     first = listing.tree(dated.vault, depth=9, limit=4)
     assert (first.total, first.next_offset) == (7, 4)
     assert listing.tree(dated.vault, depth=9, limit=4, offset=4).next_offset is None
+
+
+def test_a_listing_that_takes_too_long_is_stopped_and_says_what_to_do(
+    dated: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """guards.md 6, 62: bounded by time, whatever the vault holds."""
+    monkeypatch.setattr(listing, "DEADLINE_S", -1.0)
+    for look in (
+        lambda: listing.newest(dated.vault, limit=10),
+        lambda: listing.by_path(dated.vault),
+        lambda: listing.tree(dated.vault, depth=3, limit=10),
+    ):
+        with pytest.raises(Unavailable, match="name a smaller folder"):
+            look()
