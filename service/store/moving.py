@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 
-from service.errors import AppError, Busy, NoteChanged
+from service.errors import AppError, Busy, DiskFault, NoteChanged
 from service.guards.paths import VaultPath
 from service.store import displaced, names, placing, reading, staging
 from service.store.displaced import Verdict
@@ -54,6 +54,7 @@ def remove(folder: Folder, old: FileContent, permit: Permit) -> str:
 
     Raises:
         NoteChanged, Busy: another program changed it or is writing into it; it stays.
+        DiskFault: it could not be read any more; it stays.
     """
     displaced.wait_until_closed(folder, old.path)
     reading.require(folder.fd, old)
@@ -72,6 +73,8 @@ def remove(folder: Folder, old: FileContent, permit: Permit) -> str:
     _put_back(folder, aside, old)
     if verdict is Verdict.HELD_OPEN:
         raise Busy(repr(str(old.path)), displaced.MAX_WAIT_S)
+    if verdict is Verdict.UNREADABLE:
+        raise DiskFault(str(old.path))
     raise NoteChanged(str(old.path), old.version, found)
 
 
@@ -123,7 +126,7 @@ def _move_by_copy(source: Folder, old: FileContent, target: Folder, to: VaultPat
         _copy(source, old, target, to, permit)
     try:
         remove(source, old, lambda: None)
-    except (NoteChanged, Busy):
+    except (AppError, OSError):
         if _is_one_file(source, old.path.name, target, to.name):
             target.kernel.unlink(target.fd, to.name)
         else:

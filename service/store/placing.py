@@ -6,14 +6,18 @@ import contextlib
 import os
 from typing import Final
 
+import structlog
+
 from service.store import names
 from service.store.syscalls import NO_LINKS, NO_SUCH_CALL, Folder
 
 _MAX_NAME_BYTES: Final = 255
 
+log = structlog.get_logger()
+
 
 def place(source: Folder, name: str, target: Folder, new_name: str) -> bool:
-    """Rename without replacing: RENAME_NOREPLACE, else a link and an unlink.
+    """Rename without replacing: RENAME_NOREPLACE, else a link and an unlink. If only the unlink fails, both names stay.
 
     Returns:
         False when this file system has neither (nothing was changed then).
@@ -34,7 +38,10 @@ def place(source: Folder, name: str, target: Folder, new_name: str) -> bool:
         if error.errno not in NO_LINKS:
             raise
         return False
-    source.kernel.unlink(source.fd, name)
+    try:
+        source.kernel.unlink(source.fd, name)
+    except OSError:  # the file has its new name, so this is no failure; of a name of ours the sweep takes care
+        log.warning("vault.second_name_stayed")
     return True
 
 

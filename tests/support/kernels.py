@@ -29,6 +29,14 @@ class RefusingKernel(Kernel):
         self.refused = dict(refused)
 
 
+class FailingKernel(RefusingKernel):
+    """Fails the n-th call of whatever kind (counted from 1), once; refuses what a weaker file system lacks besides."""
+
+    def __init__(self, nth: int, number: int, refused: Mapping[str, int]) -> None:
+        super().__init__(refused)
+        self.left, self.number, self.failed = nth, number, ""
+
+
 def _acting(name: str) -> Callable[..., Any]:
     real = getattr(Kernel, name)
 
@@ -56,9 +64,23 @@ def _refusing(name: str) -> Callable[..., Any]:
     return call
 
 
+def _failing(name: str) -> Callable[..., Any]:
+    refusing = _refusing(name)
+
+    def call(self: FailingKernel, *args: Any) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            self.failed = name
+            raise OSError(self.number, os.strerror(self.number))
+        return refusing(self, *args)
+
+    return call
+
+
 for _name in [name for name in vars(Kernel) if not name.startswith("_")]:
     setattr(ActingKernel, _name, _acting(_name))
     setattr(RefusingKernel, _name, _refusing(_name))
+    setattr(FailingKernel, _name, _failing(_name))
 
 WEAKER: Mapping[str, Mapping[str, int]] = {
     "whole": {},

@@ -11,7 +11,8 @@ import functools
 import json
 import random
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from tests.support.timeline import Timeline, timeline_in
 
 SAMPLED = 2
 """Faults of each operation in the ordinary run."""
+
+MEMORY = Path("/dev/shm")
 
 OF_HISTORY = ("restore", "undelete", "commit", "flush")
 """Operations of several steps: an error may come after the note is in its place."""
@@ -59,10 +62,11 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    folder = tmp_path_factory.mktemp("faults")
-    operations.prepare(folder / "prepared")
-    return Bench(folder)
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """In memory where there is room for files, since two thousand runs bring everything to the disk many times each."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else tmp_path_factory.mktemp("faults")) as name:
+        operations.prepare(Path(name) / "prepared")
+        yield Bench(Path(name))
 
 
 def cases(bench: Bench, operation: str) -> list[tuple[Call, str]]:
