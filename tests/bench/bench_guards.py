@@ -13,10 +13,12 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from service.guards import markdown, outgoing
+from service.errors import UnsafeContent
+from service.guards import incoming, markdown, outgoing
 from service.guards.markdown import blocks
 from tests.support.markdown_hostile import hostile
 from tests.support.vaults import generate
@@ -33,11 +35,18 @@ def read_all(text: str) -> None:
         markdown.document(reading)
 
 
+def write(text: str) -> None:
+    """What a new note costs the input guard, refused or not."""
+    with suppress(UnsafeContent):
+        incoming.guard("", text, [(0, len(text))])
+
+
 WORK: Final[Mapping[str, Callable[[str], object]]] = {
     "scanner, blocks alone": blocks.scan,
     "scanner, one reading": markdown.document,
     "scanner, all readings": read_all,
-    "view": outgoing.view,
+    "output guard": outgoing.view,
+    "input guard, a new note": write,
 }
 
 
