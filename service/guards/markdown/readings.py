@@ -87,25 +87,30 @@ def _doubts(text: str, read: Document) -> Iterator[Span]:
     Behind such a place everything is in doubt, since what ends this code begins another one.
     """
     pairs = _Pairs()
+    is_below_head = False
     for block, pieces in read:
         if block.kind in _CODE:
             if pairs.close_in(block.text):
                 yield text.rfind("\n", 0, block.start) + 1, len(text)
                 return
         elif block.kind not in _NO_TEXT:
-            doubt, is_endless = _doubt_in(block, pieces, pairs)
+            doubt, is_endless = _doubt_in(block, pieces, pairs, is_table=is_below_head or _is_table(block))
             if is_endless:
                 yield doubt, len(text)
                 return
             if doubt < block.end:
                 yield doubt, block.end
+        is_below_head = block.kind is BlockKind.HEADING and "|" in block.text
 
 
-def _doubt_in(block: Block, pieces: tuple[Inline, ...], pairs: _Pairs) -> tuple[int, bool]:
+def _is_table(block: Block) -> bool:
+    """Whether a paragraph may be a table. Below a heading it may be one, too: some take `a | b` and `---` for its head."""
+    return "|" in block.text and "-" in block.text and _TABLE.search(block.text) is not None
+
+
+def _doubt_in(block: Block, pieces: tuple[Inline, ...], pairs: _Pairs, *, is_table: bool) -> tuple[int, bool]:
     """Where the first doubtful code of a text starts, and whether the doubt goes on behind the block."""
-    is_table, at, first, has_dollar = False, block.start, block.end, False
-    if "|" in block.text and "-" in block.text:
-        is_table = _TABLE.search(block.text) is not None
+    at, first, has_dollar = block.start, block.end, False
     is_clear = block.kind is not BlockKind.HTML and all(_is_clear(block, piece) for piece in pieces)
     for piece in pieces:
         if not isinstance(piece, Code) or piece.start < at:

@@ -38,6 +38,7 @@ DOUBTFUL = {
     "code behind doubtful code": "$a`$` `<!-- a -->` `",
     "code over two cells": "| ` | <!-- a --> ` |\n|---|---|",
     "code over two rows": "| ` |\n|---|\n| <!-- a --> ` |",
+    "code over two rows below what may be a heading": "| a\n---\n` |\n<!-- a --> ` |",
     "a carriage return that may end a line": "~~~\r~~~\n<!-- a -->",
     "a carriage return that may end none": "    a\r```\n<!-- a -->\n```",
 }
