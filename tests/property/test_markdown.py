@@ -21,7 +21,7 @@ from tests.support.markdown_oracle import Oracle, OracleFailed, blocks_by_line, 
 
 MAX_PIECES: Final = 24
 DOCUMENTS: Final = 4_000
-MANY_DOCUMENTS: Final = 150_000
+MANY_DOCUMENTS: Final = 60_000
 CODE: Final = frozenset({BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE})
 CONTAINER_MARKS: Final = re.compile(r"(?:[ \t\r\n>\ufeff]|[-+*]|[0-9]{1,9}[.)])*")
 

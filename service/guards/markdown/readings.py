@@ -42,7 +42,7 @@ def readings(text: str) -> tuple[str, ...]:
 
 def _without_doubtful_code(text: str) -> str:
     """`text` with other characters for the marks of all that may be no code."""
-    has_spans = "`" in text and ("|" in text or "$" in text)
+    has_spans = "`" in text and any(mark in text for mark in ("|", "$", "]:"))
     if not has_spans and not any(mark in text for mark in _PAIRED):
         return text
     pieces: list[str] = []
@@ -87,25 +87,37 @@ def _doubts(text: str, read: Document) -> Iterator[Span]:
     Behind such a place everything is in doubt, since what ends this code begins another one.
     """
     pairs = _Pairs()
-    is_below_head = False
+    before: Block | None = None
     for block, pieces in read:
         if block.kind in _CODE:
             if pairs.close_in(block.text):
                 yield text.rfind("\n", 0, block.start) + 1, len(text)
                 return
         elif block.kind not in _NO_TEXT:
-            doubt, is_endless = _doubt_in(block, pieces, pairs, is_table=is_below_head or _is_table(block))
+            doubt, is_endless = _doubt_in(block, pieces, pairs, is_table=_is_table(block, before))
             if is_endless:
                 yield doubt, len(text)
                 return
+            if _is_indented_behind_definition(text, block, before):
+                doubt = block.start
             if doubt < block.end:
                 yield doubt, block.end
-        is_below_head = block.kind is BlockKind.HEADING and "|" in block.text
+        before = block
 
 
-def _is_table(block: Block) -> bool:
-    """Whether a paragraph may be a table. Below a heading it may be one, too: some take `a | b` and `---` for its head."""
+def _is_table(block: Block, before: Block | None) -> bool:
+    """Whether a paragraph may be a table, or the rows of one: some take `a | b` and `---`, a heading, for its head."""
+    if before is not None and before.kind is BlockKind.HEADING and "|" in before.text:
+        return True
     return "|" in block.text and "-" in block.text and _TABLE.search(block.text) is not None
+
+
+def _is_indented_behind_definition(text: str, block: Block, before: Block | None) -> bool:
+    """Whether some take the first line of a paragraph for code, so that the rest begins anew."""
+    if block.kind is not BlockKind.PARAGRAPH or before is None or before.kind is not BlockKind.DEFINITION:
+        return False
+    gap = text[before.end : block.start]
+    return "\t" in gap or "    " in gap
 
 
 def _doubt_in(block: Block, pieces: tuple[Inline, ...], pairs: _Pairs, *, is_table: bool) -> tuple[int, bool]:

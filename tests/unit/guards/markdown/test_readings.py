@@ -15,6 +15,7 @@ CERTAIN = {
     "a price before code": "$5 and `a`",
     "a table with code in a cell": "|`a`|b|\n|-|-|",
     "a bar in a table's code, escaped": "|`a\\|b`|c|\n|-|-|",
+    "code behind a definition": "[a]: u\n`b`",
     "a bar in code outside a table": "a `b | c`",
 }
 
@@ -39,6 +40,7 @@ DOUBTFUL = {
     "code over two cells": "| ` | <!-- a --> ` |\n|---|---|",
     "code over two rows": "| ` |\n|---|\n| <!-- a --> ` |",
     "code over two rows below what may be a heading": "| a\n---\n` |\n<!-- a --> ` |",
+    "code that may begin in code behind a definition": "[a]: u\n    ` x\n<!-- a --> `",
     "a carriage return that may end a line": "~~~\r~~~\n<!-- a -->",
     "a carriage return that may end none": "    a\r```\n<!-- a -->\n```",
 }
