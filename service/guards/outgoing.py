@@ -27,7 +27,7 @@ Span = tuple[int, int]
 MAX_PASSES: Final = 8
 """Times that a text is looked through: leaving something out may put together something else."""
 BUDGET_S: Final = 8.0
-"""Seconds after which looking stops. Parsing the Markdown is not interrupted: about 1 s per million characters more."""
+"""Seconds of the processor after which looking stops. Parsing the Markdown is not interrupted: about 1 s per million characters more."""
 
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 
@@ -83,13 +83,13 @@ class View:
         return offset + (self._sizes[at - 1] if at else 0)
 
 
-def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = time.monotonic) -> View:
+def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = time.thread_time) -> View:
     """What of `raw` may be shown. Takes time linear in its length; when that is too much, nothing is shown.
 
     Args:
         raw: a note's text, or a piece of one.
         budget_s: seconds; once they are over, the text is withheld.
-        clock: counts the seconds.
+        clock: counts the seconds; those of the processor, so that no note is withheld because others are busy.
     """
     deadline = clock() + budget_s
     text, removed = raw, list[Span]()
