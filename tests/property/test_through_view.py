@@ -154,11 +154,12 @@ def test_so_it_is_for_many_random_notes() -> None:
 
 
 @pytest.mark.long
-def test_so_it_is_for_a_hundred_thousand_more() -> None:
+@pytest.mark.timeout(1200)
+def test_so_it_is_for_fifty_thousand_more() -> None:
     """guards.md 6, 54 and 55: another seed each time; it is in the message of whatever fails."""
     seed = random.SystemRandom().randrange(1 << 32)
     chance = random.Random(seed)
-    for _ in range(100_000):
+    for _ in range(50_000):
         raw = "".join(chance.choices(PIECES, k=chance.randint(1, 24)))
         new = "".join(chance.choices([*"xyz \n", "<!--", "-->", "**"], k=chance.randint(0, 3)))
         start, length = chance.randint(0, 60), chance.randint(1, 8)

@@ -135,3 +135,16 @@ async def test_a_link_with_a_long_query_is_told_by_every_tool_that_writes_text(c
         ("append_daily_note", {"text": link}),
     ):
         assert expected in str((await caller.facts(tool, **arguments))["notice"]), tool
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("vault: 3 files", "vault: 3 files"),
+        ("a\u200bb\U000e0041 <!-- x --> c", "ab  c"),
+        ("Größe 👩\u200d👧", "Größe 👩\u200d👧"),
+    ],
+)
+def test_a_line_from_the_history_is_shown_as_a_note_would_be(words: str, shown: str) -> None:
+    """guards.md 6, 57: a commit's subject and author may come from anybody who writes the owner's repository."""
+    assert notices.plain(words) == shown
