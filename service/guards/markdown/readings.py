@@ -23,6 +23,8 @@ _DOLLAR: Final = re.compile(r"(?<!\\)\$")
 _TABLE: Final = re.compile(r"^[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++\r?$", re.MULTILINE)
 """The line below a table's head (GFM, tables), and some that are none."""
 _CELL_END: Final = re.compile(r"(?<!\\)\||\n")
+_LAZY: Final = re.compile(r"\n(?: {4}| {0,3}\t)")
+"""A line that may go on with a paragraph in two containers or more, or end it: some programs end it there."""
 _CODE_MARKS: Final = re.compile(r"`|~(?=~~)|(?<=~~)~|(?<=~)~(?=~)|^(?:[ \t]{0,3}>)*+(?:\t| {4})", re.MULTILINE)
 _CODE: Final = frozenset({BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE})
 _NO_TEXT: Final = frozenset({BlockKind.FRONTMATTER, BlockKind.RULE})
@@ -42,7 +44,7 @@ def readings(text: str) -> tuple[str, ...]:
 
 def _without_doubtful_code(text: str) -> str:
     """`text` with other characters for the marks of all that may be no code."""
-    has_spans = "`" in text and any(mark in text for mark in ("|", "$", "]:"))
+    has_spans = "`" in text and any(mark in text for mark in ("|", "$", "]:", "\n    ", "\t"))
     if not has_spans and not any(mark in text for mark in _PAIRED):
         return text
     pieces: list[str] = []
@@ -94,7 +96,7 @@ def _doubts(text: str, read: Document) -> Iterator[Span]:
                 yield text.rfind("\n", 0, block.start) + 1, len(text)
                 return
         elif block.kind not in _NO_TEXT:
-            doubt, is_endless = _doubt_in(block, pieces, pairs, is_table=_is_table(block, before))
+            doubt, is_endless = _doubt_in(text, block, pieces, pairs, is_table=_is_table(block, before))
             if is_endless:
                 yield doubt, len(text)
                 return
@@ -120,7 +122,9 @@ def _is_indented_behind_definition(text: str, block: Block, before: Block | None
     return "\t" in gap or "    " in gap
 
 
-def _doubt_in(block: Block, pieces: tuple[Inline, ...], pairs: _Pairs, *, is_table: bool) -> tuple[int, bool]:
+def _doubt_in(
+    text: str, block: Block, pieces: tuple[Inline, ...], pairs: _Pairs, *, is_table: bool
+) -> tuple[int, bool]:
     """Where the first doubtful code of a text starts, and whether the doubt goes on behind the block."""
     at, first, has_dollar = block.start, block.end, False
     is_clear = block.kind is not BlockKind.HTML and all(_is_clear(block, piece) for piece in pieces)
@@ -133,7 +137,9 @@ def _doubt_in(block: Block, pieces: tuple[Inline, ...], pairs: _Pairs, *, is_tab
         has_dollar = has_dollar or _DOLLAR.search(before) is not None
         if pairs.close_in(code):
             return min(first, piece.start), True
-        if (has_dollar and "$" in code) or (is_table and _CELL_END.search(code)):
+        is_split = is_table and _CELL_END.search(code) is not None
+        is_split = is_split or (block.depth > 1 and _LAZY.search(text, piece.start, piece.end) is not None)
+        if is_split or (has_dollar and "$" in code):
             first = min(first, piece.start)
         at = piece.end
     pairs.read(block.text[at - block.start :], is_clear=is_clear)

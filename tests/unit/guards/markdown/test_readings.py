@@ -16,6 +16,7 @@ CERTAIN = {
     "a table with code in a cell": "|`a`|b|\n|-|-|",
     "a bar in a table's code, escaped": "|`a\\|b`|c|\n|-|-|",
     "code behind a definition": "[a]: u\n`b`",
+    "code that goes on in one quote": "> `b\n    c`",
     "a bar in code outside a table": "a `b | c`",
 }
 
@@ -41,6 +42,7 @@ DOUBTFUL = {
     "code over two rows": "| ` |\n|---|\n| <!-- a --> ` |",
     "code over two rows below what may be a heading": "| a\n---\n` |\n<!-- a --> ` |",
     "code that may begin in code behind a definition": "[a]: u\n    ` x\n<!-- a --> `",
+    "code that goes on lazily in two quotes": ">> `<!-- a -->\n    - `",
     "a carriage return that may end a line": "~~~\r~~~\n<!-- a -->",
     "a carriage return that may end none": "    a\r```\n<!-- a -->\n```",
 }
