@@ -48,6 +48,11 @@ def runs(info: str, body: str) -> bool:
     return _RUNS.fullmatch(word) is not None
 
 
+def may_run(word: str) -> bool:
+    """Whether a block whose info string is this one word is run for some body or other."""
+    return word.casefold() in _BY_BODY or runs(word, "")
+
+
 _BY_BODY: Final = {"tasks": _TASKS_SCRIPT, "mermaid": _MERMAID, "dataview": _QUERY, "base": _QUERY}
 
 _INLINE_SCRIPT: Final = re.compile(r"\s*[a-z]{0,3}\$(?==)", re.IGNORECASE)

@@ -132,20 +132,17 @@ def _visible(
 ) -> tuple[str, Sequence[Span]]:
     """The text without the invisible characters of its changed parts, which are judged within their lines."""
     for _ in range(_MAX_ROUNDS):
-        hidden: list[Patch] = []
+        found: list[Span] = []
         for start, end in changed:
             line = text.rfind("\n", 0, start) + 1
             line_end = text.find("\n", end)
             piece = text[line : line_end if line_end >= 0 else len(text)]
             if not piece.isascii() or not piece.isprintable():
-                hidden += [
-                    Patch(line + at, line + to, "")
-                    for at, to in invisible.spans(piece)
-                    if start <= line + at and line + to <= end
-                ]
-        if not hidden:
+                here = ((line + at, line + to) for at, to in invisible.spans(piece))
+                found += [(at, to) for at, to in here if start <= at and to <= end]
+        if not found:
             break
-        hidden = sorted(set(hidden), key=lambda patch: patch.start)
+        hidden = [Patch(at, to, "") for at, to in _merged(found)]
         counts[INVISIBLE] += sum(patch.end - patch.start for patch in hidden)
         changed, spans = _moved(changed, hidden), _moved(spans, hidden)
         text = _applied(text, hidden)

@@ -30,10 +30,18 @@ _S_PER_TAG: Final = 8e-6
 _S_PER_CHAR: Final = 0.3e-6
 """What parsing HTML takes, measured with `justhtml` 3.16, which cannot be stopped once it has begun."""
 
-WHOLE_CHARS: Final = 60_000
+WHOLE_CHARS: Final = 30_000
 """Characters of both texts together up to which they are looked at whole. Of longer ones only the parts that differ are."""
 
 _CUT: Final = re.compile(r"\n\r?\n")  # read backwards
+_HARMLESS: Final = re.compile(
+    r"</?(?:b|i|u|s|em|strong|br|hr|sub|sup|kbd|code|mark|small|del|ins|p|div|span|details|summary|center|li|ul|ol)\s*/?>"
+    r"|!\[[^\[\]\n<>`\\!]{0,200}\]\((?!/)[\w./# -]{0,200}\)"
+    r"|(?:```|~~~)(?P<word>[\w+-]{1,30})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Tags without attributes, local images, the first lines of code blocks that no plugin looks at."""
+_MARKUP: Final = re.compile("<[/!?]")  # it may end what another part began
 _MAX_NESTING: Final = 150  # of containers, each some frames of Python deep
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|$)")
 _EMBED: Final = re.compile(r"!\[\[([^\]|\n]+)")
@@ -57,8 +65,8 @@ def is_as_harmless(old: Scanned, new: Scanned) -> bool:
         before, after = [*(parts - others).elements()], [*(others - parts).elements()]
         if old.definitions != new.definitions:  # what refers to them may stand anywhere
             before, after = [*parts.elements()], [*others.elements()]
-        before = ["\n\n".join(filter(active.may_hold_any, before))]  # as one page, like the reader's
-        after = ["\n\n".join(filter(active.may_hold_any, after))]
+        before = ["\n\n".join(filter(_may_matter, before))]  # as one page, like the reader's
+        after = ["\n\n".join(filter(_may_matter, after))]
     watch = _Watch(MAX_CPU_S)
     now = _active(after, new.definitions, watch)
     return not now or not now - _active(before, old.definitions, watch)
@@ -73,6 +81,17 @@ def _parts(whole: Scanned) -> Iterator[str]:
             yield text[done:at]
             done = at
     yield text[done:]
+
+
+def _may_matter(part: str) -> bool:
+    """Whether a part of a long note holds more than what is harmless however it is read."""
+    rest = _HARMLESS.sub(_without, part)
+    return active.may_hold_any(rest) or _MARKUP.search(rest) is not None
+
+
+def _without(found: re.Match[str]) -> str:
+    word = found["word"]
+    return found[0] if word and fences.may_run(word) else " "
 
 
 class TooMuch(Exception):

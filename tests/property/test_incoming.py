@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from service.errors import UnsafeContent
-from service.guards import incoming
+from service.guards import incoming, verifying
 from tests.support import active_oracle, nasty
 
 SEED = 20261130
@@ -27,10 +27,10 @@ def change(chance: random.Random, number: int) -> tuple[str, str, tuple[int, int
     return before, new, (start, end)
 
 
-def try_documents(seed: int, count: int) -> Counter[str]:
-    """Put `count` nasty documents through the guard; fails on the first that is not as it must be, and shows it."""
+def try_documents(seed: int, count: int, step: int = 1) -> Counter[str]:
+    """Put nasty documents through the guard; fails on the first that is not as it must be, and shows it."""
     seen: Counter[str] = Counter()
-    for number in range(count):
+    for number in range(0, count, step):
         before, new, (start, end) = change(random.Random(seed * 1_000_003 + number), number)
         after = before[:start] + new + before[end:]
         seen["active"] += bool(active_oracle.active(after) - active_oracle.active(before))
@@ -68,10 +68,15 @@ def test_none_of_many_with_a_fresh_seed_does() -> None:
     assert seen["refused whole"] <= LONG_DOCUMENTS // 4 * MAX_REFUSED_WHOLE
 
 
-def test_the_second_look_holds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scanner that finds nothing: what it missed is escaped or refused, and still nothing comes through."""
+@pytest.mark.parametrize(("whole_chars", "step"), [(verifying.WHOLE_CHARS, 1), (0, 4)])
+def test_the_second_look_holds_alone(whole_chars: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scanner that finds nothing: what it missed is escaped or refused, and still nothing comes through.
+
+    Once more for new notes in parts, as long ones are looked at, where what is harmless however it is read is left out.
+    """
+    monkeypatch.setattr(verifying, "WHOLE_CHARS", whole_chars)
     monkeypatch.setattr(incoming, "_fresh", lambda *_: [])
-    seen = try_documents(SEED, 400)
+    seen = try_documents(SEED, 400 * step, step)
     assert seen["refused"] + seen["refused whole"] + seen["fallback"] > 100
 
 

@@ -245,7 +245,7 @@ SHORT_CHARS = 200_000
 PATHOLOGICAL = [
     "![", "[", "](", "![a](", "![a](https://x.example) ", "<", "<a ", "<a b=", "<img src=", "<!--", "`", "`` ", "<% ", "$=", "`$=` ",
     "[a]: ", "[a][b] ",
-    "> ", "- ", "```dataviewjs\n", "\\", "&#", "<https:", "![[", "<div>", "|", "|`", "\u200b", "*_", "![a][b]\n\n[b]: https://x.example\n\n",
+    "> ", "- ", "```dataviewjs\n", "\\", "&#", "<https:", "![[", "<div>", "|", "|`", "\u200b", "a\u200b", "*_", "![a][b]\n\n[b]: https://x.example\n\n",
     "<b>", "<a href='", "](java", "x\n\n<svg>\n\n", "!", "a\r",
 ]  # fmt: skip
 
