@@ -60,7 +60,7 @@ def fill(place: Path, leaving_bytes: int = 0) -> Path:
     _allocate(filler, 4 * MB, at_least=512)
     if leaving_bytes:
         kept.unlink()
-        os.sync()
+        subprocess.run(["sync", "-f", place], check=True)  # of this file system alone
     return filler
 
 
