@@ -50,6 +50,7 @@ def try_documents(seed: int, count: int, step: int = 1) -> Counter[str]:
     return seen
 
 
+@pytest.mark.timeout(400)  # 15 s of one core, if it is not shared
 def test_no_document_of_nasty_pieces_comes_through_active() -> None:
     """0 active, the owner's bytes as they were, idempotent; and the pieces are nasty enough for this to mean something."""
     seen = try_documents(SEED, DOCUMENTS)
