@@ -25,7 +25,7 @@ FRAGMENTS = (
     '<video>', '<object>@</object>', '<dialog>@</dialog>', '<dialog open>@</dialog>',
     '<details><summary>@</summary>@</details>', '<input type=hidden value=@>', '<table><tr><td>@</td></tr></table>',
     '<table>', '<tr>', '<td hidden>@</td>', '</table>', '<ul><li hidden>@<li>@</ul>', '<select><option>@</select>',
-    '<svg><text>@</text></svg>', '<svg>', '</svg>', '<pre>@', '</pre>', '<h1 hidden>@</h1>',
+    '<svg><text>@</text></svg>', '<svg>', '</svg>', '<svg>@<g>@</g></svg>', '<pre>@', '</pre>', '<h1 hidden>@</h1>',
     '<section hidden>\n\n@\n\n</section>', '<ruby>@<rt>@</rt></ruby>', '<custom-x hidden>@</custom-x>',
     '<center>@</center>', '<font color=red>@</font>', '`', '``', '`@`', '`` @ ` @ ``', '`<!-- @ -->`', '\\`', '\\',
     '\\<', '\\<!-- @ -->', '```\n', '```@\n@\n```\n', '````\n', '~~~\n', '~~~ @\n@\n~~~\n', '``` a`b\n', '    @\n',

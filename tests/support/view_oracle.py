@@ -31,6 +31,8 @@ _ROW = re.compile(r"^[^|\n]*\|.*$", re.MULTILINE)
 """Cells beyond those of a table's head are dropped: a known channel, told of in docs/explanation/guards.md."""
 _FOOTNOTE = re.compile(r"\[\^(\S+?)\]:")
 """For Obsidian a footnote, for CommonMark a link definition."""
+_FOOTNOTE_BODY = re.compile(r"\[\^\S+?\]:[^\n]*\n(?:[ \t>]*\n)*(?: {4}|[ >]*\t)[\s\S]*")
+"""For Obsidian the footnote goes on in an indented line, for CommonMark that is code."""
 _DEEP_QUOTE = re.compile(r"^[ \t>*+\-]*(?: {4}|\t)[ \t]*>.*$", re.MULTILINE)
 """Four columns make code of it; markdown-it goes on with a quote all the same."""
 _DISPUTED = re.compile(r"\[([^\]\n]+)\]:[^\n]*\n(?:.*\n)??(?: {4}|[ ]{0,3}\t)[^\n]*\[\1\]")
@@ -105,6 +107,7 @@ def _vanished(text: str, seen: Seen) -> set[str]:
         *_FENCE_INFO.findall(text),
         *(" ".join(parts) for parts in _BARE_DEFINITION.findall(text)),
     ]
+    written += [match[0] for match in _FOOTNOTE_BODY.finditer(text)]
     written += _ROW.findall(text) + _DEEP_QUOTE.findall(text)
     written += [match[0] for match in _DISPUTED.finditer(text)]
     front = _FRONTMATTER.match(text)
@@ -155,7 +158,8 @@ def _walk(node: LexborNode, seen: Seen, *, is_hidden: bool, fallback: set[str]) 
     while child is not None:
         tag = child.tag
         if tag == "-text":
-            (seen.hidden if is_hidden else seen.shown).append(child.text_content or "")
+            is_undrawn = node.tag == "svg" or (node.tag == "g" and node.parent is not None and node.parent.tag == "svg")
+            (seen.hidden if is_hidden or is_undrawn else seen.shown).append(child.text_content or "")
         elif tag == "-comment" or tag == "_comment" or tag == "!--":
             seen.hidden.append(f"<!-- {child.html or ''}")
         elif tag is not None:
@@ -172,7 +176,9 @@ def _walk(node: LexborNode, seen: Seen, *, is_hidden: bool, fallback: set[str]) 
 def _is_hidden(tag: str, attributes: dict[str, str | None]) -> bool:
     if tag in _NEVER_SHOWN or "hidden" in attributes or (tag == "dialog" and "open" not in attributes):
         return True
-    if tag == "input" and (attributes.get("type") or "").lower() == "hidden":
+    if (
+        tag == "input" and (attributes.get("type") or "").lower() == "hidden"
+    ):  # in SVG it holds text, which is not drawn
         return True
     style = _CSS_ESCAPE.sub(lambda match: chr(int(match[1], 16)), _CSS_COMMENT.sub("", attributes.get("style") or ""))
     declared: dict[str, str] = {}

@@ -15,7 +15,7 @@ from typing import Final
 
 from service.guards.markup import css
 from service.guards.markup.css import Look
-from service.guards.markup.html import RAW_TEXT, End, Start, Token
+from service.guards.markup.html import BREAKS_OUT, RAW_TEXT, End, Start, Token
 from service.guards.markup.words import words
 
 Span = tuple[int, int]
@@ -48,6 +48,7 @@ NEVER_SHOWN_IN_FOREIGN: Final = words(
 FALLBACK: Final = words("iframe canvas object audio video progress meter")
 """Elements whose content only shows in programs that do not know them. The tags themselves stay."""
 _SHOWN_IN_FALLBACK: Final = frozenset({"source", "track", "param"})
+_DRAWN_TEXT: Final = frozenset({"text", "foreignobject"})
 _FORMATTING: Final = words("a b big code em font i nobr s small strike strong tt u")
 _TABLE_PARTS: Final = words("table caption colgroup tbody thead tfoot tr td th")
 _SCOPES: Final = words("applet caption html table td th marquee object template foreignobject select")
@@ -108,6 +109,8 @@ def unseen(
             found = ((token.start, outer_end),)
         elif token.name in FALLBACK and token.start >= covered:
             found = [*_fallback(text, tokens, at, inner_end)]
+        elif token.name == "svg" and token.start >= covered:
+            found = [*_undrawn(text, tokens, at, inner_end)]
         if found:
             spans.extend(found)
             count += token.start >= covered
@@ -152,6 +155,23 @@ def _fallback(text: str, tokens: Sequence[Token], at: int, end: int) -> Iterator
                 yield start, token.start
             start = token.end
     if text[start:end].strip():
+        yield start, end
+
+
+def _undrawn(text: str, tokens: Sequence[Token], at: int, end: int) -> Iterator[Span]:
+    """Characters of a drawing that stand in no text of it, and so are not drawn (SVG 2, 11.1); HTML within ends it."""
+    start = tokens[at].end
+    texts = 0
+    while (at := at + 1) < len(tokens) and tokens[at].start < end:
+        token = tokens[at]
+        if not texts and text[start : token.start].strip():
+            yield start, token.start
+        start = token.end
+        if isinstance(token, Start) and token.name in BREAKS_OUT and not texts:
+            return
+        if isinstance(token, Start | End) and token.name in _DRAWN_TEXT:
+            texts = max(0, texts + (1 if isinstance(token, Start) else -1))
+    if not texts and text[start:end].strip():
         yield start, end
 
 

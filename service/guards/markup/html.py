@@ -19,12 +19,13 @@ RAW_TEXT: Final = words("script style title textarea xmp iframe noembed noframes
 """Elements whose content is characters up to their own end tag (13.2.6.4.7 and 13.2.6.4.4)."""
 
 _FOREIGN: Final = frozenset({"svg", "math"})
-_LEAVES_FOREIGN: Final = words(
+BREAKS_OUT: Final = words(
     "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu "
-    "meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font foreignobject desc title "
-    "annotation-xml mi mo mn ms mtext"
+    "meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
 )
-"""What ends SVG or MathML (13.2.6.5, "breaks out"), and what holds HTML again within."""
+"""HTML that ends the SVG or MathML around it (13.2.6.5)."""
+_LEAVES_FOREIGN: Final = BREAKS_OUT | words("foreignobject desc title annotation-xml mi mo mn ms mtext")
+"""That, and elements of SVG and MathML that hold HTML again."""
 _MARKUP: Final = re.compile(r"<[A-Za-z!?/]")
 _NAME: Final = re.compile(r"[A-Za-z][^\t\n\f\r />]*")
 _ATTRIBUTE: Final = re.compile(
