@@ -13,10 +13,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Final
 
-from service.guards import cells, invisible, markdown, references, suspicion
+from service.guards import invisible, markdown, references, suspicion, tables
 from service.guards.markdown import Block, BlockKind, Document, Link, Tag
 from service.guards.markup import elements, html
 from service.guards.markup.elements import Reach
@@ -79,7 +78,7 @@ def find(text: str, check: Check) -> Concealed:
         OutOfTimeError: as `check` does.
 
     Invisible letters and markup are looked for in one text, since a letter may be all that keeps a line from being blank.
-    Where renderers differ (on what ends a line, on code across the cells of a table), what either hides is hidden.
+    Where renderers differ (on what ends a line, or a table), what either hides is hidden.
     """
     found = Concealed()
     for reading in _readings(text):
@@ -102,11 +101,9 @@ def _find(text: str, check: Check) -> Concealed:
     check()
     found = Concealed()
     if "<" in text:
-        readings = (document, cells.apart(document))
-        hidden_by = [_Html(text, one, check).find() for one in readings if one is not None]
-        found = reduce(Concealed.joined, hidden_by)
+        found = _Html(text, document, check).find()
     _find_definitions(document, found)
-    ended = cells.ended(text, document) if "]:" in text else None
+    ended = tables.ended(text, document) if "]:" in text else None
     if ended is not None:
         found = found.joined(_find(ended, check))
     hidden = references.spans(text, _decoded_parts(document))

@@ -72,12 +72,11 @@ SWITCHED_OFF: dict[str, tuple[object, str, object]] = {
     "invisible letters": (invisible, "spans", no_spans),
     "references": (concealed.references, "spans", no_spans),
     "link definitions": (concealed, "_find_definitions", lambda *_: None),
-    "cells of tables": (concealed.cells, "apart", lambda *_: None),
     "never-shown elements": (elements, "NEVER_SHOWN", frozenset()),
     "fallbacks": (elements, "FALLBACK", frozenset()),
     "styles": (css, "look", lambda _, around: (False, around)),
     "the reach of formatting": (elements, "_FORMATTING", frozenset()),
-    "special elements": (elements, "_SPECIAL", frozenset()),
+    "tags and comments": (concealed.html, "tokens", lambda *_: iter(())),
 }
 
 

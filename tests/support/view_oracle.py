@@ -53,7 +53,7 @@ _GOOD = regex.compile(
 _BAD = regex.compile(r"[\p{DI}[\p{Cc}--[\t\n\r]]\p{Noncharacter_Code_Point}\uFFF9-\uFFFB]|\u2800{2,}", regex.V1)
 _BIDI = regex.compile(r"[\u061C\u200E\u200F\u202A-\u202C\u2066-\u2069]")
 _RIGHT_TO_LEFT = regex.compile(r"[\p{Hebrew}\p{Arabic}]")
-_NEVER_IN_TEXT = regex.compile(r"[\u2060-\u206F\uFEFF\u00AD\u034F\u3164\x00-\x08\x0E-\x1F\x7F]")
+_NEVER_IN_TEXT = regex.compile(r"[\u200B\u2060-\u206F\uFEFF\u00AD\u034F\u3164\x00-\x08\x0E-\x1F\x7F]")
 
 
 @dataclass
