@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.guards import active_html, destinations, fences, markdown
+from service.guards import active_html, active_words, destinations, fences, markdown
 from service.guards.active_html import OpenTag
 from service.guards.destinations import Place
 from service.guards.markdown import Autolink, Block, BlockKind, Code, Definition, Inline, Link, Unseen, Wikilink
@@ -31,6 +31,8 @@ class Kind(enum.Enum):
     BLOCK = "code block that would run"
     SCRIPT = "script in a line"
     TEMPLATE = "template command"
+    MATHS = "command in maths"
+    PROPERTY = "property that runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Active:
 
 
 _MAYBE: Final = re.compile(
-    r"!\[|<[A-Za-z%]|\]:|`\s*\w{0,3}\$?=|(?:```|~~~)[^\n`]*[\w{&\\]"
+    r"!\[|<[A-Za-z%]|\]:|`\s*(?:\w{0,3}\$?=|VIEW)|\\style|\\href|\\csname|onload|TQ_|excalidraw-plugin|\\[xu]|(?:```|~~~)[^\n`]*[\w{&\\]"
     r"|\]\(\s*<?\s*(?!https?://)(?:[/\\]|[^\n()\[\]]{0,200}?[:&\\%])",
     re.IGNORECASE,
 )
@@ -190,8 +192,8 @@ def code_spans(text: str) -> list[tuple[int, int]]:
 class _Looker:
     """One look at one reading of a text."""
 
-    def __init__(self, text: str, scan: Scan) -> None:
-        self._text, self._all = text, scan.definitions
+    def __init__(self, text: str, scan: Scan, depth: int = 0) -> None:
+        self._text, self._all, self._depth = text, scan.definitions, depth
         self._definitions: dict[str, Definition] = {}
         for definition in scan.definitions:
             self._definitions.setdefault(definition.label, definition)
@@ -202,15 +204,29 @@ class _Looker:
         for block in blocks:
             if block.kind is BlockKind.FENCED_CODE:
                 yield from self._fence(block)
+            elif block.kind is BlockKind.FRONTMATTER:
+                for (start, end), key in active_words.properties(self._text, block.start, block.end):
+                    yield Active(Kind.PROPERTY, _key(key), start, end, (Patch(start, start, "text-"),))
             elif block.kind in _TEXT:
                 for readers in self._readers(block):
                     for piece in readers:
                         yield from self._piece(piece)
                     yield from self._tags(block, readers)
+                    yield from self._commands(block, readers)
         for definition in self._all:
             if destinations.has_forbidden_scheme(definition.destination):
                 at = definition.start
                 yield Active(Kind.LINK, _key(definition.destination), at, definition.end, (Patch(at, at, "\\"),))
+
+    def _commands(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Active]:
+        """TeX that sets styles or leads somewhere, whether or not it stands between dollars: they may be anywhere."""
+        code: _Spans | None = None
+        for start, end in active_words.commands(block.text) if "$" in self._text else ():
+            code = code or _Spans([(piece.start, piece.end) for piece in pieces if isinstance(piece, Code)])
+            at = block.start + start
+            if not code.holds(at):
+                key = _key(block.text[start : end + _MAX_KEY_CHARS].split("$")[0])
+                yield Active(Kind.MATHS, key, at, block.start + end, (Patch(at + 1, at + 1, " "),))
 
     def _readers(self, block: Block) -> Iterator[Sequence[Inline]]:
         """The pieces of a block as different readers have them; what one of them takes for active is active."""
@@ -226,9 +242,24 @@ class _Looker:
     def _fence(self, block: Block) -> Iterator[Active]:
         start, end = block.info_span
         body = block.text[end - block.start :]
-        if fences.runs(self._text[start:end], body) or fences.runs(block.info, body):
+        if (
+            fences.runs(self._text[start:end], body)
+            or fences.runs(block.info, body)
+            or self._is_active_within(fences.rendered(block.info, body))
+        ):
             key = self._text[start:end] + body
             yield Active(Kind.BLOCK, key, block.start, block.end, (Patch(start, start, "text "),))
+
+    def _is_active_within(self, body: str) -> bool:
+        """Whether something in a block would be active if a plugin renders it as Markdown."""
+        if not may_hold_any(body):
+            return False
+        if self._depth >= fences.MAX_NESTING:
+            return True
+        return any(
+            next(_Looker(text, scan, self._depth + 1).look(scan.blocks), None) is not None
+            for text, scan in scanned(body).readings
+        )
 
     def _piece(self, piece: Inline) -> Iterator[Active]:
         match piece:

@@ -12,9 +12,12 @@ import re
 import unicodedata
 from typing import Final
 
+from service.guards.languages import LANGUAGES
+
 _RUNS: Final = re.compile(
     r"dataviewjs|js-?engine.*|run-.*|button.*|meta-bind-(?:js|button).*|datacore.*|(?:auto-)?card-?link|(?:link-)?embed"
     r"|html|leaflet|plantuml.*|puml|jsx:.*|templater|iframe|webview|custom-?frames?"
+    r"|gist|kroki(?:-.*)?|req|rss-.*|tweet|twitter|vid"
 )
 _BRACED: Final = re.compile(r"\{+\s*[a-z]")
 """`{python}` and the like: run by notebooks and by Execute Code. `{.python}` only names a class."""
@@ -22,21 +25,29 @@ _WORD: Final = re.compile(r"[\w:+.#-]+")
 
 _TASKS_SCRIPT: Final = re.compile(r"\bfunction\b", re.IGNORECASE)
 _MERMAID: Final = re.compile(
-    r"\bimg\W{0,3}:|url\s*\(|themecss|!\[|\\u00|(?:&|\#)(?:lt|\#?0*60|\#?x0*3c)\b"
+    r"\bimg\W{0,3}:|url\s*\(|image(?:-set)?\s*\(|@import|\\[0-9a-f]{2}|themecss|!\[|\\u00|(?:&|\#)(?:lt|\#?0*60|\#?x0*3c)\b"
     r"|<(?!br\s*/?>)(?!(?<=<<)\w+>>)[a-z!/?]|(?:^|;)\s*(?:click|callback|links?)\s",
     re.IGNORECASE | re.MULTILINE,
 )
 """An image shape, HTML in a label (but for `<br>`; `<<interface>>` is none), style sheets, entities that would spell HTML,
 and what makes a node call a script or lead away."""
 _QUERY: Final = re.compile(
-    r"!\s*\[|<\s*[a-z!/]|[\"'][^\"'\n]{0,200}[!<]\s*[\"']|\b(?:embed|html|image)\s*\(", re.IGNORECASE
+    r"!\s*\[|<[a-z!/]|[\"'][^\"'\n]{0,200}[!<]\s*[\"']|\b(?:embed|html|image)\s*\(", re.IGNORECASE
 )
 """In Dataview and Bases: an answer put together so that it is shown as an image or as HTML."""
 
 
+_PICTURE_ADDRESS: Final = re.compile(
+    r"(?<![(<\w/])(?:https?:)?//[^\s()<>\"']{1,500}\.(?:png|jpe?g|gif|webp|svg|avif|bmp|mp4|webm|mp3)\b", re.IGNORECASE
+)
+
+MAX_NESTING: Final = 4
+"""Blocks within blocks that are looked through. One that lies deeper is taken to run."""
+
+
 def runs(info: str, body: str) -> bool:
     """Whether a fenced block with this info string (escapes and entities decoded) and body is run or loads something."""
-    info = unicodedata.normalize("NFKC", html.unescape(info)).strip().casefold()
+    info = _plain(info)
     if _BRACED.match(info):
         return True
     found = _WORD.match(info)
@@ -49,14 +60,42 @@ def runs(info: str, body: str) -> bool:
 
 
 def may_run(word: str) -> bool:
-    """Whether a block whose info string is this one word is run for some body or other."""
-    return word.casefold() in _BY_BODY or runs(word, "")
+    """Whether a block whose info string is this one word is run, or rendered, for some body or other."""
+    return word.casefold() in _BY_BODY or word.casefold() not in LANGUAGES or runs(word, "")
 
 
-_BY_BODY: Final = {"tasks": _TASKS_SCRIPT, "mermaid": _MERMAID, "dataview": _QUERY, "base": _QUERY}
+def rendered(info: str, body: str) -> str:
+    """What of a block's body may be rendered as Markdown: all if its language is none that we know, nothing otherwise.
+
+    Every line begins at the margin, so that none is code for being indented. A picture's address by itself is written as
+    a picture: galleries and sliders take lists of them.
+    """
+    found = _WORD.match(_plain(info))
+    if found is None or found[0] in LANGUAGES or found[0] in _BY_BODY:
+        return ""
+    body = _PICTURE_ADDRESS.sub(r"![](\g<0>)", body)
+    return "\n" + "\n".join(line.lstrip(" \t") for line in body.split("\n"))
+
+
+def _plain(info: str) -> str:
+    return unicodedata.normalize("NFKC", html.unescape(info)).strip().casefold()
+
+
+_DATA: Final = re.compile(r"\"?\burl\"?\s*:", re.IGNORECASE)
+"""Where a Vega chart takes its data from."""
+
+_BY_BODY: Final = {
+    "vega": _DATA,
+    "vega-lite": _DATA,
+    "tasks": _TASKS_SCRIPT,
+    "mermaid": _MERMAID,
+    "dataview": _QUERY,
+    "base": _QUERY,
+}
 
 _INLINE_SCRIPT: Final = re.compile(r"\s*[a-z]{0,3}\$(?==)", re.IGNORECASE)
-_INLINE_QUERY: Final = re.compile(r"\s*(?:dv|dc)?(?==)", re.IGNORECASE)
+_INLINE_QUERY: Final = re.compile(r"\s*(?:(?:dv|dc)?(?==)|(?=VIEW\s*\[))", re.IGNORECASE)
+"""Of Dataview and Datacore; and Meta Bind's view field, which can render Markdown."""
 
 
 def inline_script(code: str) -> int | None:

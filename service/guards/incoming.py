@@ -60,6 +60,8 @@ _WOULD_BE: Final[Mapping[Kind, str]] = {
     Kind.BLOCK: "would turn a block of this note into code that runs, or change some that does",
     Kind.SCRIPT: "would turn text of this note into a script that runs, or change one",
     Kind.TEMPLATE: "would turn text of this note into a template command, or change one",
+    Kind.MATHS: "would turn text of this note into maths that loads something or leads away, or change some that does",
+    Kind.PROPERTY: "would turn text of this note into a property that makes a plugin run something, or change one",
 }
 
 _SAID: Final[Mapping[str, tuple[str, str]]] = {
@@ -71,6 +73,10 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
     Kind.BLOCK.value: ("code block that would run was made plain text", "code blocks that would run were made plain text"),
     Kind.SCRIPT.value: ("script in a line was made plain code", "scripts in lines were made plain code"),
     Kind.TEMPLATE.value: ("template command was made plain text", "template commands were made plain text"),
+    Kind.MATHS.value: ("command in maths that may load something was made plain text",
+                       "commands in maths that may load something were made plain text"),
+    Kind.PROPERTY.value: ("property that makes a plugin run something was renamed",
+                          "properties that make a plugin run something were renamed"),
     INVISIBLE: ("invisible character was left out", "invisible characters were left out"),
     ESCAPED: ("mark was escaped because two readers disagree about this text",
               "marks were escaped because two readers disagree about this text"),

@@ -141,7 +141,7 @@ def _active(texts: Iterable[str], definitions: Sequence[tuple[str, str]], watch:
 
 
 def _active_in(
-    parser: MarkdownIt, text: str, definitions: Sequence[tuple[str, str]], watch: _Watch
+    parser: MarkdownIt, text: str, definitions: Sequence[tuple[str, str]], watch: _Watch, depth: int = 0
 ) -> Iterator[tuple[str, str]]:
     from justhtml import JustHTML
     from markdown_it.common.utils import normalizeReference
@@ -156,6 +156,12 @@ def _active_in(
         page = parser.renderer.render(tokens, parser.options, env)
         watch.expect(_S_PER_TAG * page.count("<") + _S_PER_CHAR * len(page))
         yield from _in_tokens(tokens)
+        for token in tokens:
+            body = fences.rendered(token.info, token.content) if token.type == "fence" else ""
+            if active.may_hold_any(body) and (
+                depth >= fences.MAX_NESTING or next(_active_in(parser, body, (), watch, depth + 1), None)
+            ):
+                yield "fence", f"{token.info}\n{token.content}"
         yield from _in_page(JustHTML(page, sanitize=False).root)
     except RecursionError as error:
         raise TooMuch from error
