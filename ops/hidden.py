@@ -51,7 +51,8 @@ def _show_vault(files: VaultFiles, folder: VaultPath, as_json: bool) -> None:
         return
     rows = [(_escaped(str(path)), _told(view)) for path, view in found]
     output.print_table(("Note", "Hidden"), rows)
-    output.say(f"{len(found):,} notes hide something; strongroom hidden NOTE shows what.")
+    hide = "note hides" if len(found) == 1 else "notes hide"
+    output.say(f"{len(found):,} {hide} something; strongroom hidden NOTE shows what.")
 
 
 def _show_note(files: VaultFiles, path: VaultPath, as_json: bool) -> None:

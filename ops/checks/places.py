@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from ops.checks import folders
 from ops.checks.finding import Finding, Patient, fail, ok, warn
 from service.store import db, mounts
 from service.store.files import VaultFiles
@@ -217,6 +218,7 @@ def settings_fit(patient: Patient) -> Finding:
         traps.append("STRONGROOM_PUBLIC_URL is not https: tokens travel in the clear")
     if not settings.commit_every_s:
         traps.append("STRONGROOM_COMMIT_EVERY is 0: only what tools write is committed by itself")
+    traps += folders.traps(settings)
     if traps:
         return warn("; ".join(traps), "it works, but perhaps not as you think", "see docs/reference/settings.md")
     kind = " (read-only)" if settings.is_read_only else ""

@@ -69,6 +69,7 @@ _MAYBE: Final = re.compile(
 _TABLE_RULE: Final = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t|:-]*)?$", re.MULTILINE)
 _CELL: Final = re.compile(r"(?:[^|\n\\]|\\[^\n]|\\$)+")
 _TAG: Final = re.compile(r"<([A-Za-z][^\s/>]*)(>)?")
+_ESCAPED: Final = re.compile(r"(?<!\\)\\(?:\\\\)*+<")  # CommonMark 2.4: an odd number of backslashes
 _TEMPLATE: Final = re.compile("<%")
 _COMMENT: Final = re.compile(r"<!--(?:-?>|[\s\S]*?(?:--!?>|\Z))")
 _PLAIN_LABEL: Final = re.compile(r"[\w .,:;()/+-]{1,100}")
@@ -340,8 +341,12 @@ class _Looker:
         return tag
 
     def _not_html(self, block: Block, pieces: Sequence[Inline]) -> list[tuple[int, int]]:
-        """Where in a block a `<` begins no tag: code, comments, and the address of a link in pointed brackets."""
+        """Where in a block a `<` begins no tag: code, comments, behind a backslash, and the address of a link in pointed
+        brackets. In an HTML block a backslash is a letter, and within a tag as well."""
         spans = [(piece.start, piece.end) for piece in pieces if isinstance(piece, Code | Unseen)]
+        tags = _Spans([(piece.start, piece.end) for piece in pieces if isinstance(piece, markdown.Tag)])
+        escaped = (found.end() - 1 + block.start for found in _ESCAPED.finditer(block.text))
+        spans += [(at, at + 1) for at in escaped if not tags.holds(at)]
         for piece in pieces:
             if isinstance(piece, Link) and piece.reference is None and self._text[piece.destination_span[0] - 1] == "<":
                 spans.append((piece.destination_span[0] - 1, piece.destination_span[0]))

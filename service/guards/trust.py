@@ -29,12 +29,12 @@ class Folders:
     @staticmethod
     def of(named: Sequence[str]) -> Folders:
         """The folders by their vault-relative names."""
-        return Folders(tuple(_folded(tuple(name.split("/"))) for name in named))
+        return Folders(tuple(folded(tuple(name.split("/"))) for name in named))
 
     def around(self, path: VaultPath) -> VaultPath | None:
         """The one of the folders that `path` is or lies in, spelled as in `path`; None when there is none."""
         for folder in self.folders:
-            if len(path.parts) >= len(folder) and _folded(path.parts[: len(folder)]) == folder:
+            if len(path.parts) >= len(folder) and folded(path.parts[: len(folder)]) == folder:
                 while len(path.parts) > len(folder):
                     path = path.parent
                 return path
@@ -52,7 +52,8 @@ ALL_TRUSTED: Final = LowTrust()
 NONE: Final = Folders()
 
 
-def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
+def folded(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of a path as they are compared: without regard to case or to how letters are composed."""
     return tuple(
         part.casefold()
         if part.isascii()

@@ -229,7 +229,9 @@ def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
     for told in history.log.stories(path):
         if told.blob is not None and told.blob != now:
             return told.link.id  # from before it was renamed
-    raise RevisionNotFound(f"other version of {shown(path)}", "It holds what every commit of it holds.")
+    raise RevisionNotFound(
+        f"other version of {shown(path)}", "It is now as in every commit, so nothing can be brought back."
+    )
 
 
 def _is_there(path: str, present: dict[str, Blob]) -> bool:

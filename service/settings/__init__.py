@@ -103,7 +103,7 @@ def _raw_value(row: Setting, environ: Mapping[str, str]) -> str:
     if plain and twin:
         raise ValueError(f"{row.name}_FILE is set as well; keep one of them")
     if not twin:
-        return plain or row.default
+        return _unquoted(plain) if plain else row.default
     try:
         with open(twin, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -117,6 +117,17 @@ def _raw_value(row: Setting, environ: Mapping[str, str]) -> str:
     if not text:
         raise ValueError(f"the file {twin!r} is empty; write the value into it, or unset {row.name}_FILE")
     return text
+
+
+def _unquoted(raw: str) -> str:
+    """`raw`, if it is not in quotes: podman and Docker take those of an env file as part of the value.
+
+    Raises:
+        ValueError: it is; believing it would, for one, protect a folder that is not there.
+    """
+    if len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "\"'":
+        raise ValueError("the quotes are part of the value here; leave them out (an env file needs none)")
+    return raw
 
 
 def _unknown_names(environ: Mapping[str, str]) -> list[str]:

@@ -41,6 +41,28 @@ def settings_page() -> str:
         "Settings are environment variables.\nThere is no configuration file.\n`strongroom settings` shows those in use and "
         "where each comes from, secrets left out.",
         _table(("Name", "Kind", "Default", "What it does"), rows),
+        "## Where to put them",
+        _table(
+            ("You run it by", "Put `NAME=value` into", "Then"),
+            [
+                (
+                    "`./ops/up`",
+                    "`~/.local/state/strongroom/NAME/settings.env`, where NAME is `strongroom` or your `--name`",
+                    "`./ops/up` again",
+                ),
+                ("compose", "`environment:` or a file named by `env_file:`", "`docker compose up -d`"),
+                (
+                    "quadlet",
+                    "`Environment=` or `EnvironmentFile=` of `strongroom.container`",
+                    "`systemctl --user daemon-reload`, and restart",
+                ),
+                ("systemd", "`/etc/strongroom.env`", "`systemctl restart strongroom`"),
+            ],
+        ),
+        "One a line, and without quotes: some programs take them as part of the value, so a value in quotes is an error.\n"
+        "A line with `#` at its start is a comment; `container/strongroom.env.example` has them all.\n"
+        "`./ops/up` itself says which vault, state and port it uses: leave those out there.\n"
+        "Commands take the settings from where they run: `podman exec strongroom strongroom settings`.",
         "## How values are read",
         "- Any of them may come from a file: `STRONGROOM_PORT_FILE=/run/secrets/port` reads the port "
         "from there, and drops one line break at the end.\n"

@@ -240,6 +240,25 @@ def test_the_value_of_a_misspelt_secret_is_not_repeated() -> None:
     assert "hunter2" not in str(problems({"STRONGROOM_PUBLIC_URL": "https://me:hunter2@notes.example.org"}))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STRONGROOM_LOW_TRUST", '"Clippings,Mail/Imported"'),
+        ("STRONGROOM_ALLOW_ACTIVE", "'Templates'"),
+        ("TZ", '"UTC"'),
+    ],
+)
+def test_a_value_in_quotes_is_refused_with_a_way_out(name: str, value: str) -> None:
+    """`podman run --env-file` and Docker's keep the quotes: a folder of that name is not in the vault, and nobody notices."""
+    assert problems({name: value}) == [
+        f"{name}: the quotes are part of the value here; leave them out (an env file needs none)"
+    ]
+
+
+def test_quotes_within_a_value_are_its_own() -> None:
+    assert settings.load({"STRONGROOM_LOW_TRUST": "Web \"clips\" of 'me'"}).low_trust == ("Web \"clips\" of 'me'",)
+
+
 # -- files ------------------------------------------------------------------------------------------------------------
 
 

@@ -148,6 +148,8 @@ def test_a_fragment_brings_no_old_text_to_life(before: str, old: str, new: str) 
         ("![a][r]\n\nend\n", "end", "[r]: https://x.example/a.png", "image that is loaded from elsewhere (line 1 "),
         ("top\n\n```\n<iframe src=x>\n```\n", "top\n", "top\n```\n", "HTML that loads or runs something"),
         ("< tp.x %>\n", " tp", "% tp", "template command"),
+        ("secret \\<script>\n", "\\", "", "HTML that loads or runs something"),
+        ("secret \\<script>\n", "\\", "\\\\", "HTML that loads or runs something"),
         ("`$ = dv.secret`\n", "$ =", "$=", "script that runs"),
         ("[secret][r]\n\n[r]: a.md\n", "a.md", "javascript:x", "link to an address that may do something"),
     ],

@@ -459,6 +459,42 @@ def test_settings_that_hold_a_trap_are_a_warning(changes: dict[str, object], wor
     warns(places.settings_fit(patient(furnished, NOW, **changes)), words)
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"low_trust": ("Clipings",)}, "STRONGROOM_LOW_TRUST names Clipings, which is no folder of the vault (is it Clippings?)"),
+        ({"low_trust": ("Archive/Wbe",)}, "names Archive/Wbe, which is no folder of the vault (is it Archive/Web?)"),
+        ({"low_trust": ("Archive/Web/Old",)}, "names Archive/Web/Old, which is no folder of the vault"),
+        ({"allow_active": ("Zzz",)}, "STRONGROOM_ALLOW_ACTIVE names Zzz, which is no folder of the vault"),
+        ({"allow_active": ("clippings/Templates",)}, "clippings/Templates is in STRONGROOM_LOW_TRUST and in STRONGROOM_ALLOW"),
+        ({"low_trust": ("Archive/Web",), "allow_active": ("archive",)}, "Archive/Web is in STRONGROOM_LOW_TRUST and in"),
+    ],
+)  # fmt: skip
+def test_a_folder_that_a_setting_names_in_vain_is_a_warning(
+    changes: dict[str, object], words: str, furnished: House
+) -> None:
+    """A slip of the pen there would let notes from outside through, and nobody would notice."""
+    for folder in ("Clippings/Templates", "Archive/Web"):
+        (furnished.vault / folder).mkdir(parents=True)
+    warns(places.settings_fit(patient(furnished, NOW, **changes)), words)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"low_trust": ("clippings", "ARCHIVE/web", "Cafe\u0301")},
+        {"low_trust": (), "allow_active": ("Clippings",)},
+        {"allow_active": ("Archive",)},
+    ],
+)
+def test_a_folder_that_a_setting_names_is_found_whatever_its_case(changes: dict[str, object], furnished: House) -> None:
+    """As the guards match it; and the default of a vault without clippings is no trap."""
+    assert places.settings_fit(patient(furnished)).verdict is Verdict.OK
+    for folder in ("Clippings", "Archive/Web", "Café"):
+        (furnished.vault / folder).mkdir(parents=True)
+    assert places.settings_fit(patient(furnished, NOW, **changes)).verdict is Verdict.OK
+
+
 def test_the_image_as_ops_up_starts_it_is_well_and_says_what_that_rests_on(furnished: House) -> None:
     """A warning that everybody gets teaches people to pass over warnings."""
     found = places.settings_fit(patient(furnished, NOW, host="0.0.0.0"))
