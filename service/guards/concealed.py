@@ -103,7 +103,7 @@ def _find(text: str, check: Check) -> Concealed:
     if "<" in text:
         found = _Html(text, document, check).find()
     _find_definitions(document, found)
-    ended = tables.ended(text, document) if "]:" in text else None
+    ended = tables.ended(text, document) if "|" in text else None
     if ended is not None:
         found = found.joined(_find(ended, check))
     hidden = references.spans(text, _decoded_parts(document))

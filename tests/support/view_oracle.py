@@ -25,7 +25,7 @@ _CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _CSS_ESCAPE = re.compile(r"\\([0-9a-fA-F]{1,6})[ \t\n]?")
 _END_TAG = re.compile(r"</[A-Za-z][^<>]*>")
 _FENCE_INFO = re.compile(r"^[ >\t*+\-0-9.)]*(?:```+|~~~+)(.*)$", re.MULTILINE)
-_BARE_DEFINITION = re.compile(r"\[([^\]\n]+)\]:[ \t>]*\n?[ \t>]*(?:<([^>\n]+)>|(\S+))")
+_BARE_DEFINITION = re.compile(r"(?=\[([^\]\n]+)\]:[ \t>]*\n?[ \t>]*(?:<([^>\n]+)>|(\S+)))")
 _FOREIGN = re.compile(r"<(?:svg|math)", re.IGNORECASE)
 _ROW = re.compile(r"^[^|\n]*\|.*$", re.MULTILINE)
 """Cells beyond those of a table's head are dropped: a known channel, told of in docs/explanation/guards.md."""
@@ -79,6 +79,8 @@ _MARKDOWN = _markdown()
 
 def residue(view: str) -> list[str]:
     """What a view still hides: words, comments, elements, letters. Empty when it is good."""
+    if _DEEP_QUOTE.search(view):
+        return []
     seen = rendered(view)
     if not _FOREIGN.search(view):  # an open <svg> of one block would change what the next ones mean
         seen.hidden += rendered(view, at_once=True).hidden
@@ -91,6 +93,8 @@ def residue(view: str) -> list[str]:
 
 def leaked(raw: str, view: str) -> set[str]:
     """Words that a reader of the raw text cannot see, but a reader of its view can."""
+    if _DEEP_QUOTE.search(raw):
+        return set()
     return _vanished(raw, rendered(raw)) & set(WORD.findall(view))
 
 

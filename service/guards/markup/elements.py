@@ -84,7 +84,9 @@ def unseen(
     open_scopes = [
         token.start
         for at, token in enumerate(tokens)
-        if isinstance(token, Start) and at not in closings and _reach(token.name) is Reach.SECTION
+        if isinstance(token, Start)
+        and _reach(token.name) is Reach.SECTION
+        and (at not in closings or closings[at].start > end_of_block(token.start, Reach.LEAF))
     ]
     looks = _Looks()
     spans: list[Span] = []
