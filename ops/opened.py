@@ -38,7 +38,7 @@ class Opened:
         """
         if self._root is None:
             self._root = Root(self.settings.vault)
-        return VaultFiles(self._root)
+        return VaultFiles(self._root, follows_links=self.settings.symlinks == "inside")
 
     @cached_property
     def writer_lock(self) -> Lock:

@@ -98,7 +98,10 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         held.callback(database.close)
         root = Root(settings.vault)
         held.callback(root.close)
-        files, lock = VaultFiles(root), Lock(settings.state / "writer.lock", "the vault")
+        files, lock = (
+            VaultFiles(root, follows_links=settings.symlinks == "inside"),
+            Lock(settings.state / "writer.lock", "the vault"),
+        )
         held.callback(files.close)
         _sweep(files, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)

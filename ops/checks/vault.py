@@ -78,8 +78,9 @@ def links(patient: Patient) -> Finding:
     if found:
         return warn(
             "; ".join(found),
-            "symbolic links and special files are not read, committed or backed up; a hard link is cut by the first write",
-            "put the files themselves into the vault",
+            "symbolic links and special files are not listed, committed or backed up; a hard link is cut by the first write",
+            "put the files themselves into the vault; paths may go through relative links that stay inside it with "
+            "STRONGROOM_SYMLINKS=inside",
         )
     return ok("no links and no special files")
 

@@ -39,6 +39,7 @@ class Settings:
     toolsets: tuple[str, ...]
     disabled_tools: tuple[str, ...]
     is_read_only: bool
+    symlinks: str
     low_trust: tuple[str, ...]
     write_budget: int | None
     allow_active: tuple[str, ...]

@@ -19,7 +19,19 @@ from contextlib import contextmanager
 from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
-from service.store import capabilities, exchange, faults, leftovers, listing, moving, names, placing, reading, staging
+from service.store import (
+    capabilities,
+    exchange,
+    faults,
+    leftovers,
+    links,
+    listing,
+    moving,
+    names,
+    placing,
+    reading,
+    staging,
+)
 from service.store.capabilities import Capabilities
 from service.store.folders import mode_for_new_file, with_parents
 from service.store.guardlinks import GuardLinks
@@ -37,10 +49,15 @@ class VaultFiles:
     """The files below one root. Threads may share it; whoever changes files holds the writer lock.
 
     All methods raise VaultMissing when the vault is not there, and VaultDenied, NoSpace or DiskFault as the disk has it.
+
+    Args:
+        follows_links: whether a path may go through symbolic links that stay inside the vault. Lists never show links, so
+            a note is listed once, under its own name; and no write goes through a link that is the last part of a path.
     """
 
-    def __init__(self, root: Root, kernel: Kernel | None = None) -> None:
+    def __init__(self, root: Root, kernel: Kernel | None = None, *, follows_links: bool = False) -> None:
         self.root = root
+        self._follows_links = follows_links
         self._kernel = kernel or Kernel()
         self._guards = GuardLinks()
 
@@ -50,28 +67,24 @@ class VaultFiles:
 
     # -- looking --
 
-    def locate(self, path: VaultPath) -> VaultPath:
+    def locate(self, path: VaultPath, *, follow_last: bool = True) -> VaultPath:
         """`path` as the disk spells it: the exact name, else the one that is equal under NFC, else without outer blanks.
+
+        Args:
+            follow_last: where links are followed at all, whether also one that is the last part.
 
         Raises:
             NoteNotFound: nothing answers to it; names up to three that look alike.
             PathAmbiguous: two names do.
+            PathRefused: as `links.Trail.follow`.
         """
-        self.root.check()
-        found = ROOT
-        for part in path.parts:
-            try:
-                with self.root.folder(found) as folder, faults.spoken(str(path), folder):
-                    name = names.spelled(folder, part)
-            except names.TwoNamesError as error:
-                raise PathAmbiguous(str(path)) from error
-            if name is None:
-                raise self._not_found(path)
-            found = found.child(name)
+        found, missing = self._along(path, keep=0 if follow_last else 1)
+        if missing:
+            raise self._not_found(path)
         return found
 
-    def read(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
-        """Read one regular file whole, as one version of it.
+    def read(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES, *, follow_last: bool = True) -> FileContent:
+        """Read one regular file whole, as one version of it. What is read to be changed is read without `follow_last`.
 
         Raises:
             NoteNotFound, PathAmbiguous: as `locate`.
@@ -79,7 +92,7 @@ class VaultFiles:
             TooLarge: more than `max_bytes`.
             Busy: it did not hold still while it was read.
         """
-        return self.read_tracked(self.locate(path), max_bytes)
+        return self.read_tracked(self.locate(path, follow_last=follow_last), max_bytes)
 
     def read_tracked(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
         """As `read`, for a path exactly as it is named."""
@@ -110,7 +123,20 @@ class VaultFiles:
         Raises:
             NoteExists: the name is taken, also by another spelling or case of the same letters.
         """
-        return self._create(path, data, permit, mode, literal=False)
+        return self._create(self.behind_links(path), data, permit, mode, literal=False)
+
+    def behind_links(self, path: VaultPath) -> VaultPath:
+        """Where a file of this path would be made: links among its folders are followed, where they are followed at all.
+
+        Raises:
+            PathAmbiguous, PathRefused: as `locate`.
+        """
+        if not self._follows_links:
+            return path
+        found, missing = self._along(path, keep=1, skip_last=True)
+        for part in missing:
+            found = found.child(part)
+        return found
 
     def replace(self, old: FileContent, data: bytes, permit: Permit, mode: int | None = None) -> FileContent:
         """Put `data` in the place of `old`, keeping mode, owner and attributes unless a mode is given.
@@ -130,7 +156,7 @@ class VaultFiles:
             NoteChanged: the disk no longer holds `old.data`.
             NoteExists: the name is taken, also by another spelling or case of the same letters, save the file's own.
         """
-        return self._move(old, to, permit, literal=False)
+        return self._move(old, self.behind_links(to), permit, literal=False)
 
     def move_folder(self, folder: VaultPath, to: VaultPath, permit: Permit) -> VaultPath:
         """Give a folder another name, making the folders above it; never overwrites. Returns where it is.
@@ -140,7 +166,7 @@ class VaultFiles:
             NoteExists: the name is taken, as in `move`.
             BadArgument: the new place lies inside the folder itself.
         """
-        source = self._open_once(folder)
+        source, to = self._open_once(folder, follow_last=False), self.behind_links(to)
         if not source.parts or to.is_inside(source):
             raise BadArgument("a folder cannot be moved into itself; choose another place.")
         with (
@@ -256,6 +282,25 @@ class VaultFiles:
             except FileExistsError as error:
                 raise NoteExists(str(there)) from error
 
+    def _along(self, path: VaultPath, *, keep: int, skip_last: bool = False) -> tuple[VaultPath, list[str]]:
+        """The part of `path` that is there, links followed save among the last `keep` parts, and what is missing."""
+        self.root.check()
+        found, trail = ROOT, links.Trail(path)
+        while len(trail.ahead) > skip_last:
+            part = trail.ahead.pop()
+            words = None
+            try:
+                with self.root.folder(found) as folder, faults.spoken(str(path), folder):
+                    name = names.spelled(folder, part)
+                    if name is not None and self._follows_links and len(trail.ahead) >= keep:
+                        words = links.words_of(folder, name)
+            except names.TwoNamesError as error:
+                raise PathAmbiguous(str(path)) from error
+            if name is None:
+                return found, [part, *reversed(trail.ahead)]
+            found = found.child(name) if words is None else trail.follow(words, found)
+        return found, list(reversed(trail.ahead))
+
     @contextmanager
     def _at(self, path: VaultPath) -> Iterator[Folder]:
         """The open folder that `path` lies in; what the disk says inside is said in our words."""
@@ -267,8 +312,8 @@ class VaultFiles:
         if twin is not None and path.parent.child(twin) != moved:
             raise NoteExists(str(path), str(path.parent.child(twin)))
 
-    def _open_once(self, folder: VaultPath) -> VaultPath:
-        located = self.locate(folder)
+    def _open_once(self, folder: VaultPath, *, follow_last: bool = True) -> VaultPath:
+        located = self.locate(folder, follow_last=follow_last)
         with self.root.folder(located):
             return located
 

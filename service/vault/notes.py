@@ -83,6 +83,7 @@ def create(vault: Vault, actor: Actor, path: VaultPath, content: str) -> Written
         TooLarge, BadArgument: as `text.encode`.
     """
     text.check_size(content, "the content")
+    path = vault.files.behind_links(path)  # what may be active there is a matter of the folder, not of its name here
     new = harmless.note(vault, path, content)
     data = text.encode(NoteText(new.text), str(path))
     with vault.lock.writing():
@@ -141,7 +142,7 @@ def edit(
         return harmless.edited(vault, path, note, edits)
 
     if is_trial:
-        old = vault.files.read(path)
+        old = vault.files.read(path, follow_last=False)
         versions.check(old, expected_hash)
         after, outcome = edited(text.decode_exact(old.data, str(old.path)))
         would_be = replace(old, data=_changed_bytes(old, after))
@@ -158,7 +159,7 @@ def delete(vault: Vault, actor: Actor, path: VaultPath, expected_hash: str = "")
         NoteNotFound, NoteChanged: nothing was changed.
     """
     with vault.lock.writing():
-        old = vault.files.read(path)
+        old = vault.files.read(path, follow_last=False)
         versions.check(old, expected_hash)
         trashed = vault.files.trash(old, actor.permit)
         vault.on_change(actor, [Change(old.path, old.data, None), Change(trashed, None, old.data)])
@@ -179,7 +180,7 @@ def change(
         NoMatch: `decide` changed nothing.
     """
     for attempt in range(MAX_ATTEMPTS):
-        old = vault.files.read(path)
+        old = vault.files.read(path, follow_last=False)
         versions.check(old, expected_hash)
         after, said = decide(text.decode_exact(old.data, str(old.path)))
         data = _changed_bytes(old, after)

@@ -35,7 +35,7 @@ def settings_for(folder: Path, **more: str) -> Settings:
 def room_for(settings: Settings, clock: Clock | None = None, root: Root | None = None) -> Room:
     """A room over the vault of `settings`, whose grants never end."""
     clock = clock or SystemClock(settings.zone)
-    files = VaultFiles(root or Root(settings.vault))
+    files = VaultFiles(root or Root(settings.vault), follows_links=settings.symlinks == "inside")
     lock = Lock(settings.state / "writer.lock", "the vault")
     locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
     history = History(Setup.of(settings), Database(settings.state, SCHEMAS), files, locks, clock)

@@ -20,7 +20,7 @@ CODES: Final[Mapping[str, str]] = {
     "new name that other systems cannot carry.",
     "NOT_A_NOTE": "The file type is not one that notes have.",
     "HIDDEN_PATH": "A part of the path begins with a dot or is kept out of reach (`.git`, `node_modules`).",
-    "OUTSIDE_VAULT": "A symbolic link stands in the way; none is followed.",
+    "OUTSIDE_VAULT": "A symbolic link stands in the way that is not followed (see STRONGROOM_SYMLINKS).",
     "NOT_A_FILE": "A folder, FIFO, device or socket is there.",
     "NOT_FOUND": "Nothing of that name; up to three like it are named.",
     "AMBIGUOUS_PATH": "Two files have that name, encoded differently.",
