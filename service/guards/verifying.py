@@ -152,7 +152,7 @@ def _active_in(
     env = {"references": references}
     try:
         front = _FRONT_MATTER.match(text)
-        tokens = parser.parse(text[front.end() :] if front else text, env)
+        tokens = parser.parse((text[front.end() :] if front else text) + "\n", env)
         page = parser.renderer.render(tokens, parser.options, env)
         watch.expect(_S_PER_TAG * page.count("<") + _S_PER_CHAR * len(page))
         yield from _in_tokens(tokens)
@@ -163,7 +163,10 @@ def _active_in(
             ):
                 yield "fence", f"{token.info}\n{token.content}"
         yield from _in_page(JustHTML(page, sanitize=False).root)
-    except RecursionError as error:
+    except (
+        RecursionError,
+        IndexError,
+    ) as error:  # IndexError: markdown-it-py 4.3 trips over some HTML in nested quotes
         raise TooMuch from error
 
 

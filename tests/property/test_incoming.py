@@ -110,3 +110,9 @@ def test_plain_edits_of_any_note_are_never_refused() -> None:
             assert active_oracle.active(after) != active_oracle.active(before) or "<" in before or "```" in before
         else:
             assert written.text == after
+
+
+def test_nothing_that_trips_the_other_parser_is_a_fault_of_ours() -> None:
+    """markdown-it-py 4.3 raises IndexError on HTML in a numbered item of a quote that ends in an empty line of it."""
+    text = "![a](https://example.com/x)\n\n>1. <?\n> "
+    assert incoming.guard("", text, [(0, len(text))]).text == text.removeprefix("!")
