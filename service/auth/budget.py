@@ -71,8 +71,11 @@ class Budget:
             is_news, account.is_told = not account.is_told, True
         if is_news:
             _log.warning("budget.exhausted", grant=grant.id, writes=self._writes)
+        limit = {0: "it may not write", 1: "1 write is all it may do"}.get(
+            self._writes, f"{self._writes} writes is all it may do"
+        )
         raise Forbidden(
-            f"this session has read text from a low-trust folder within the last hour, and {self._writes} writes is all it "
-            "may do after that (STRONGROOM_WRITE_BUDGET). Nothing was written. Tell the owner, who can look at what was "
+            f"this session has read text from a low-trust folder within the last hour, and {limit} after that "
+            "(STRONGROOM_WRITE_BUDGET). Nothing was written. Tell the owner, who can look at what was "
             "written so far, wait for the hour to pass, use another token, or raise the budget."
         )

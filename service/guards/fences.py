@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from service.guards.languages import LANGUAGES
@@ -26,11 +27,15 @@ _WORD: Final = re.compile(r"[\w:+.#-]+")
 _TASKS_SCRIPT: Final = re.compile(r"\bfunction\b", re.IGNORECASE)
 _MERMAID: Final = re.compile(
     r"\bimg\W{0,3}:|url\s*\(|image(?:-set)?\s*\(|@import|\\[0-9a-f]{2}|themecss|!\[|\\u00|(?:&|\#)(?:lt|\#?0*60|\#?x0*3c)\b"
-    r"|<(?!br\s*/?>)(?!(?<=<<)\w+>>)[a-z!/?]|(?:^|;)\s*(?:click|callback|links?)\s",
-    re.IGNORECASE | re.MULTILINE,
+    r"|<(?!br\s*/?>)(?!(?<=<<)\w+>>)[a-z!/?]",
+    re.IGNORECASE,
 )
-"""An image shape, HTML in a label (but for `<br>`; `<<interface>>` is none), style sheets, entities that would spell HTML,
-and what makes a node call a script or lead away."""
+"""An image shape, HTML in a label (but for `<br>`; `<<interface>>` is none), style sheets, entities that would spell HTML."""
+_MERMAID_CLICK: Final = re.compile(r"(?:^|;)\s*(?:click|callback|links?)\s", re.IGNORECASE | re.MULTILINE)
+"""What makes a node call a script or lead away."""
+_MERMAID_WORDS: Final = re.compile(r"\s*(?:mindmap|timeline|journey|kanban|pie|quadrantChart|erDiagram)\b")
+"""Diagrams of plain words, where nothing can be clicked and a line may well begin with "Click" or "Link". Mermaid, too, goes
+by how the text begins, and knows the case."""
 _QUERY: Final = re.compile(
     r"!\s*\[|<[a-z!/]|[\"'][^\"'\n]{0,200}[!<]\s*[\"']|\b(?:embed|html|image)\s*\(", re.IGNORECASE
 )
@@ -55,7 +60,7 @@ def runs(info: str, body: str) -> bool:
         return False
     word = found[0]
     if word in _BY_BODY:
-        return _BY_BODY[word].search(body) is not None
+        return _BY_BODY[word](body)
     return _RUNS.fullmatch(word) is not None
 
 
@@ -84,13 +89,24 @@ def _plain(info: str) -> str:
 _DATA: Final = re.compile(r"\"?\burl\"?\s*:", re.IGNORECASE)
 """Where a Vega chart takes its data from."""
 
-_BY_BODY: Final = {
-    "vega": _DATA,
-    "vega-lite": _DATA,
-    "tasks": _TASKS_SCRIPT,
-    "mermaid": _MERMAID,
-    "dataview": _QUERY,
-    "base": _QUERY,
+
+def _is_active_diagram(body: str) -> bool:
+    if _MERMAID.search(body):
+        return True
+    return _MERMAID_WORDS.match(body) is None and _MERMAID_CLICK.search(body) is not None
+
+
+def _holds(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda body: pattern.search(body) is not None
+
+
+_BY_BODY: Final[Mapping[str, Callable[[str], bool]]] = {
+    "vega": _holds(_DATA),
+    "vega-lite": _holds(_DATA),
+    "tasks": _holds(_TASKS_SCRIPT),
+    "mermaid": _is_active_diagram,
+    "dataview": _holds(_QUERY),
+    "base": _holds(_QUERY),
 }
 
 _INLINE_SCRIPT: Final = re.compile(r"\s*[a-z]{0,3}\$(?==)", re.IGNORECASE)

@@ -6,11 +6,12 @@ Used by everything that writes what a model gave; not by a restore, which brings
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from service.guards import incoming
+from service.guards import incoming, outgoing
 from service.guards.incoming import Incoming
+from service.guards.outgoing import Hidden
 from service.guards.paths import VaultPath
 from service.vault import changes, diffs, editing, text, through
 from service.vault.editing import Edit
@@ -28,12 +29,25 @@ class Outcome:
 
 
 def note(vault: Vault, path: VaultPath, content: str) -> Incoming:
-    """The text of a new note.
+    """The text of a new note. It may hide something, unlike what is added to a note: the answer says so.
 
     Raises:
         UnsafeContent: as `incoming.guard`.
     """
-    return incoming.guard("", content, [(0, len(content))], may_be_active=vault.may_be_active.holds(path))
+    new = incoming.guard("", content, [(0, len(content))], may_be_active=vault.may_be_active.holds(path))
+    return replace(new, warnings=(*new.warnings, *_unseen(new.text)))
+
+
+def _unseen(written: str) -> Iterator[str]:
+    """What of a text cannot be read again, comments aside, which the guard itself tells of."""
+    counts = outgoing.view(written).counts
+    count = counts.get(Hidden.ELEMENT, 0) + counts.get(Hidden.DEFINITION, 0)
+    if count:
+        what = "piece of this is" if count == 1 else "pieces of this are"
+        yield (
+            f"{count} {what} not shown when the note is read (a hidden element, or a link definition that nothing uses); "
+            "to change that, write it so that it shows."
+        )
 
 
 def appended(vault: Vault, path: VaultPath, old: NoteText, added: str) -> Incoming:

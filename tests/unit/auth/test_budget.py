@@ -117,3 +117,20 @@ def test_the_refusal_says_what_to_do_and_is_logged_once() -> None:
             with pytest.raises(Forbidden, match=r"STRONGROOM_WRITE_BUDGET.*Nothing was written. Tell the owner"):
                 budget.spend(GRANT)
     assert lines == [{"event": "budget.exhausted", "grant": "local", "writes": 1, "log_level": "warning"}]
+
+
+@pytest.mark.parametrize(
+    ("writes", "words"),
+    [
+        (0, "hour, and it may not write after that"),
+        (1, "1 write is all it may do after"),
+        (2, "2 writes is all it may do"),
+    ],
+)
+def test_the_refusal_counts_in_plain_words(writes: int, words: str) -> None:
+    budget = Budget(writes)
+    budget.note_read(GRANT)
+    for _ in range(writes):
+        budget.spend(GRANT)
+    with pytest.raises(Forbidden, match=words):
+        budget.spend(GRANT)

@@ -104,6 +104,28 @@ def test_creating_writes_exactly_the_content_and_makes_folders(desk: Desk, conte
     assert desk.told == [Change(made.path, None, content.encode())]
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("<span hidden>x</span>\n", "1 piece of this is not shown when the note is read"),
+        (
+            '<div style="display:none">\nx\n</div>\n\n[a]: # "b"\n',
+            "2 pieces of this are not shown when the note is read",
+        ),
+        ("a <!-- b -->\n", "1 HTML comment was written"),
+    ],
+)
+def test_creating_a_note_that_hides_something_says_so(desk: Desk, content: str, words: str) -> None:
+    """guards.md 4.4, "you will not see these again": whoever wrote it would look for it in vain."""
+    assert notes.create(desk.vault, desk.actor, NOTE, content).notice.startswith(words)
+    assert desk.bytes_of("n.md") == content.encode()
+
+
+def test_creating_a_note_that_hides_nothing_says_nothing(desk: Desk) -> None:
+    content = "`<span hidden>` <b>x</b> [a][a]\n\n[a]: https://a.example 'title'\n[b]: https://b.example\n"
+    assert notes.create(desk.vault, desk.actor, NOTE, content).notice == ""
+
+
 def test_creating_never_overwrites(desk: Desk) -> None:
     """contract.md, create_note."""
     desk.put({"n.md": "old"})
