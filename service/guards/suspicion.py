@@ -45,7 +45,7 @@ _WHOLE_TAG: Final = re.compile(
 """A tag that every parser sees alike. Where there are others, one may swallow text."""
 _HIDING: Final = re.compile(
     rb"<(?:[!?]|(?:script|style|template|noscript|title|head|noembed|noframes|datalist|dialog|rp|iframe|canvas|object|audio"
-    rb"|video|progress|meter|svg|math|input)[ \t\r\n\f/>])",
+    rb"|video|progress|meter|svg|math|input|select|option|marquee|fencedframe)[ \t\r\n\f/>])",
     re.IGNORECASE,
 )
 """Comments, and elements whose content is not shown."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from service.guards.markup import css_cascade
+from service.guards.markup import css_cascade, css_doubts
 from service.guards.markup.css_cascade import Style, Value
 from service.guards.markup.css_colours import Colour, colour
 from service.guards.markup.css_lengths import pixels, share
@@ -21,7 +21,9 @@ MIN_OPACITY: Final = 0.05
 MIN_LETTER_PX: Final = 2.0
 """Letters of this size or less cannot be read."""
 MIN_BOX_PX: Final = 1.0
-"""A box of this size or less, with what hangs over cut off, shows nothing."""
+"""A clip of this size or less shows nothing."""
+MIN_CUT_PX: Final = 4.0
+"""A box of this size or less, with what hangs over cut off, shows no letter."""
 FAR_OUT_PX: Final = -500.0
 """An offset to the left or upwards of this much or more leaves the page."""
 FAR_AWAY_PX: Final = 5000.0
@@ -46,6 +48,12 @@ class Look:
     colour: Colour | None = None
     background: Colour | None = None
     variables: Mapping[str, Value] = field(default_factory=dict)
+    is_flat: bool = False
+    """Whether an element around is a box without height or width: what fills it and cuts off shows nothing."""
+    is_unfilled: bool = False
+    """Whether letters of a drawing have no colour of their own."""
+    is_stroked: bool = False
+    """Whether they have an outline."""
 
 
 PLAIN: Final = Look()
@@ -63,7 +71,7 @@ def look(text: str, around: Look) -> tuple[bool, Look]:
         return True, around
     style = css_cascade.style(text, around.variables)
     inner = _inner(style, around)
-    return _hides(style.values, inner, around), inner
+    return style.is_open or _hides(style.values, inner, around), inner
 
 
 def _inner(style: Style, around: Look) -> Look:
@@ -75,6 +83,9 @@ def _inner(style: Style, around: Look) -> Look:
         letter_px=letter_px,
         opacity=around.opacity * (1.0 if opacity is None else max(0.0, min(1.0, opacity))),
         variables=style.variables,
+        is_flat=_is_flat(values, around),
+        is_unfilled=_is_unfilled(values, around),
+        is_stroked=_is_painted(values["stroke"][0]) if values.get("stroke") else around.is_stroked,
     )
     text = values.get("-webkit-text-fill-color") or values.get("color")
     if text and (found := colour(text[0])) is not None:
@@ -87,6 +98,26 @@ def _inner(style: Style, around: Look) -> Look:
     return inner
 
 
+def _is_flat(values: Mapping[str, Value], around: Look) -> bool:
+    sizes = [_length(values[axis], around) for axis in ("width", "height") if values.get(axis)]
+    known = [size for size in sizes if size is not None]
+    return any(size <= MIN_CUT_PX for size in known) or (around.is_flat and not known)
+
+
+def _is_unfilled(values: Mapping[str, Value], around: Look) -> bool:
+    if alpha := values.get("fill-opacity"):
+        found = share(alpha[0])
+        if found is not None and found <= MIN_OPACITY:
+            return True
+    return not _is_painted(values["fill"][0]) if values.get("fill") else around.is_unfilled
+
+
+def _is_painted(token: Token) -> bool:
+    """Whether `fill` or `stroke` paints anything."""
+    found = colour(token)
+    return token.text != "none" and (found is None or found.alpha > MIN_OPACITY)
+
+
 def _hides(values: Mapping[str, Value], inner: Look, around: Look) -> bool:
     return (
         _is_word(values, "display", "none", "table-column", "table-column-group")
@@ -95,10 +126,11 @@ def _hides(values: Mapping[str, Value], inner: Look, around: Look) -> bool:
         or inner.opacity <= MIN_OPACITY
         or inner.letter_px <= MIN_LETTER_PX
         or _is_unseen_colour(inner, around)
-        or _is_tiny_box(values, inner)
+        or _is_tiny_box(values, inner, around)
         or _is_far_away(values, inner)
         or _is_transformed_away(values, inner)
         or _is_clipped_away(values, inner)
+        or css_doubts.shows_nothing(values, around.letter_px)
     )
 
 
@@ -131,22 +163,39 @@ def _is_unseen_colour(inner: Look, around: Look) -> bool:
     return ground is None and is_named
 
 
-def _is_tiny_box(values: Mapping[str, Value], inner: Look) -> bool:
+def _is_tiny_box(values: Mapping[str, Value], inner: Look, around: Look) -> bool:
     """CSS Overflow 3: a box with nothing to show in, and what hangs over cut off."""
     is_clipped = any(_is_word(values, f"overflow-{axis}", *_CLIPPED) for axis in "xy")
-    if not is_clipped:
+    if not is_clipped and not css_doubts.is_contained(values):
         return False
+    if css_doubts.is_sized_as_empty(values) and "height" not in values and "min-height" not in values:
+        return True
+    if css_doubts.is_ratio_extreme(values):
+        return True
     for axis in ("width", "height"):
         least = _length(values.get(f"min-{axis}", ()), inner)
-        if least is not None and least > MIN_BOX_PX:
+        if least is not None and least > MIN_CUT_PX:
             continue
-        for name in (axis, f"max-{axis}"):
-            size = _length(values.get(name, ()), inner)
-            if size is not None and size <= MIN_BOX_PX:
-                return True
+        size = _length(values.get(axis, ()), inner)
+        if around.is_flat and (size is None or values[axis][0].kind is Kind.PERCENT):
+            return True
+        if any(
+            size is not None and size <= MIN_CUT_PX for size in (size, _length(values.get(f"max-{axis}", ()), inner))
+        ):
+            return True
+    return _is_line_out(values, inner)
+
+
+def _is_line_out(values: Mapping[str, Value], inner: Look) -> bool:
+    """Whether a box that cuts off is smaller than where its first line begins."""
+    width, height = _length(values.get("width", ()), inner), _length(values.get("height", ()), inner)
     indent = _length(values.get("text-indent", ()), inner)
     line = _length(values.get("line-height", ()), inner)
-    return (indent is not None and indent >= 500) or (line is not None and line <= 0.1)
+    if line is not None and values["line-height"][0].kind is Kind.NUMBER:
+        line *= inner.letter_px
+    is_indented_out = indent is not None and indent >= (500 if width is None else min(500.0, width))
+    is_low = line is not None and height is not None and (line - inner.letter_px) / 2 >= height
+    return is_indented_out or is_low or (line is not None and line <= 0.1)
 
 
 def _is_far_away(values: Mapping[str, Value], inner: Look) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from service.guards.markup import css_tokens
+from service.guards.markup import css_doubts, css_tokens
 from service.guards.markup.css_colours import colour
 from service.guards.markup.css_tokens import Declaration, Kind, Token
 from service.guards.markup.words import words
@@ -34,12 +34,17 @@ _KEPT: Final = words(
     "min-height inline-size block-size max-inline-size max-block-size min-inline-size min-block-size line-height "
     "text-indent letter-spacing word-spacing white-space clip clip-path color -webkit-text-fill-color background-color "
     "overflow-x overflow-y left right top bottom margin-left margin-right margin-top margin-bottom mask "
-    "mask-image offset-path padding"
+    "mask-image mask-border offset-path offset padding contain content font-size-adjust aspect-ratio grid "
+    "grid-template grid-template-rows grid-template-columns grid-auto-rows -webkit-text-security backface-visibility fill "
+    "fill-opacity stroke"
 ) | frozenset(_WORDS)
+_SHORT: Final = words("background font overflow inset margin")
 _RENAMED: Final = {
     "-webkit-transform": "transform", "-moz-transform": "transform", "-ms-transform": "transform",
     "-webkit-filter": "filter", "-webkit-clip-path": "clip-path", "-webkit-opacity": "opacity", "-moz-opacity": "opacity",
-    "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
+    "-webkit-mask": "mask", "-webkit-mask-image": "mask-image", "-webkit-mask-box-image": "mask-border",
+    "mask-border-source": "mask-border", "-webkit-backface-visibility": "backface-visibility", "text-security":
+    "-webkit-text-security", "text-fill-color": "-webkit-text-fill-color",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height",
     "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
@@ -61,6 +66,8 @@ class Style:
 
     values: Mapping[str, Value]
     variables: Mapping[str, Value]
+    is_open: bool = False
+    """Whether a value is put together by the browser from what is not written here."""
 
 
 def style(text: str, inherited: Mapping[str, Value]) -> Style:
@@ -76,7 +83,12 @@ def style(text: str, inherited: Mapping[str, Value]) -> Style:
         for name, value in _longhands(one, variables):
             if one.is_important or name not in values or not values[name][0]:
                 values[name] = (one.is_important, value)
-    return Style({name: value for name, (_, value) in values.items()}, variables)
+    is_open = any(
+        _RENAMED.get(one.name, one.name) in _KEPT | _SHORT
+        and css_doubts.is_open(css_tokens.substituted(one.value, variables))
+        for one in declared
+    )
+    return Style({name: value for name, (_, value) in values.items()}, variables, is_open)
 
 
 def _longhands(declared: Declaration, variables: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:

@@ -18,9 +18,7 @@ _UNITS: Final = {
     "deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0,
 }  # fmt: skip
 _FONT_SIZES: Final = {"em": 1.0, "lh": 1.2, "ex": 0.5, "ch": 0.5, "cap": 0.7, "ic": 1.0}
-_MATHS: Final = frozenset(
-    {"calc", "-webkit-calc", "-moz-calc", "min", "max", "clamp", "abs", "round", "mod", "rem", "sign", "hypot"}
-)
+_MATHS: Final = frozenset({"calc", "-webkit-calc", "-moz-calc", "min", "max", "clamp", "abs", "sign"})
 
 
 def pixels(token: Token, font_px: float, whole_px: float | None = None) -> float | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.guards.markup import css
+from service.guards.markup import css, drawn
 from service.guards.markup.css import Look
 from service.guards.markup.html import BREAKS_OUT, RAW_TEXT, End, Start, Token
 from service.guards.markup.words import words
@@ -38,17 +38,18 @@ VOID: Final = words(
     "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
 )
 """Elements without content (HTML, 13.1.2, and the obsolete ones of 13.2.6.4.7)."""
-NEVER_SHOWN: Final = words("script style template noscript title head noembed noframes datalist rp")
+NEVER_SHOWN: Final = words("script style template noscript title head noembed noframes datalist rp fencedframe")
 """Elements whose content browsers never show (HTML, 15.3.1); of `rp` see `_is_ruby_parenthesis`."""
 NEVER_SHOWN_IN_FOREIGN: Final = words(
     "desc metadata defs symbol clippath mask pattern marker lineargradient radialgradient filter annotation "
-    "annotation-xml"
+    "annotation-xml mphantom maction switch"
 )
 """The same in SVG and MathML."""
 FALLBACK: Final = words("iframe canvas object audio video progress meter")
 """Elements whose content only shows in programs that do not know them. The tags themselves stay."""
 _SHOWN_IN_FALLBACK: Final = frozenset({"source", "track", "param"})
-_DRAWN_TEXT: Final = frozenset({"text", "foreignobject"})
+_MAX_WITHIN: Final = 16
+"""Drawings, formulas and choices within each other that are looked through; a deeper one is left out."""
 _FORMATTING: Final = words("a b big code em font i nobr s small strike strong tt u")
 _TABLE_PARTS: Final = words("table caption colgroup tbody thead tfoot tr td th")
 _SCOPES: Final = words("applet caption html table td th marquee object template foreignobject select")
@@ -89,6 +90,7 @@ def unseen(
         and (at not in closings or closings[at].start > end_of_block(token.start, Reach.LEAF))
     ]
     looks = _Looks()
+    within: list[int] = []
     spans: list[Span] = []
     count = covered = 0
     for at, token in enumerate(tokens):
@@ -111,8 +113,16 @@ def unseen(
             found = ((token.start, outer_end),)
         elif token.name in FALLBACK and token.start >= covered:
             found = [*_fallback(text, tokens, at, inner_end)]
-        elif token.name == "svg" and token.start >= covered:
-            found = [*_undrawn(text, tokens, at, inner_end)]
+        elif token.name in drawn.TEXT_ONLY_IN and token.start >= covered:
+            within = [end for end in within if end > token.start]
+            is_deep = len(within) >= _MAX_WITHIN
+            shown_in = drawn.TEXT_ONLY_IN[token.name]
+            found = ((token.start, outer_end),) if is_deep else [*_undrawn(text, tokens, at, inner_end, shown_in)]
+            within.append(inner_end)
+        elif token.is_foreign and token.name in drawn.SHAPES and not is_void and token.start >= covered:
+            shape_end = inner_end if closing is not None else min([inner_end, *within])
+            found = ((token.end, shape_end),) if text[token.end : shape_end].strip() else ()
+            outer_end = shape_end
         if found:
             spans.extend(found)
             count += token.start >= covered
@@ -160,8 +170,12 @@ def _fallback(text: str, tokens: Sequence[Token], at: int, end: int) -> Iterator
         yield start, end
 
 
-def _undrawn(text: str, tokens: Sequence[Token], at: int, end: int) -> Iterator[Span]:
-    """Characters of a drawing that stand in no text of it, and so are not drawn (SVG 2, 11.1); HTML within ends it."""
+def _undrawn(text: str, tokens: Sequence[Token], at: int, end: int, shown_in: frozenset[str]) -> Iterator[Span]:
+    """Characters of a drawing that stand in no text of it, and so are not drawn (SVG 2, 11.1); HTML within ends it.
+
+    The same in formulas (MathML Core 2.1) and in lists to choose from.
+    """
+    is_foreign = "option" not in shown_in
     start = tokens[at].end
     texts = 0
     while (at := at + 1) < len(tokens) and tokens[at].start < end:
@@ -169,9 +183,9 @@ def _undrawn(text: str, tokens: Sequence[Token], at: int, end: int) -> Iterator[
         if not texts and text[start : token.start].strip():
             yield start, token.start
         start = token.end
-        if isinstance(token, Start) and token.name in BREAKS_OUT and not texts:
+        if isinstance(token, Start) and is_foreign and token.name in BREAKS_OUT and not texts:
             return
-        if isinstance(token, Start | End) and token.name in _DRAWN_TEXT:
+        if isinstance(token, Start | End) and token.name in shown_in:
             texts = max(0, texts + (1 if isinstance(token, Start) else -1))
     if not texts and text[start:end].strip():
         yield start, end
@@ -247,13 +261,15 @@ class _Looks:
         """Whether the element's own attributes hide it; its look holds for what starts before `end`."""
         attributes = token.attributes
         if not attributes:
-            return False
+            return token.is_foreign and (drawn.is_cut(token) or (token.name in drawn.LETTERS and self._is_blank(token)))
         is_hidden = "hidden" in attributes or "popover" in attributes
         if token.name == "input" and attributes.get("type", "").strip().lower() == "hidden":
             is_hidden = True
+        if is_hidden or drawn.is_cut(token):
+            return True
         style = _style(token)
-        if is_hidden or not style:
-            return is_hidden
+        if not style:
+            return token.name in drawn.LETTERS and self._is_blank(token)
         while self._around and self._around[-1][0] <= token.start:
             self._around.pop()
         around = self._around[-1][1] if self._around else css.PLAIN
@@ -263,7 +279,14 @@ class _Looks:
         hides, look, _ = self._known[key]
         if not hides and look is not around and end > token.end:
             self._around.append((end, look))
-        return hides
+        return hides or (token.name in drawn.LETTERS and look.is_unfilled and not look.is_stroked)
+
+    def _is_blank(self, token: Start) -> bool:
+        """Whether letters of a drawing have neither colour nor outline from what is around them."""
+        while self._around and self._around[-1][0] <= token.start:
+            self._around.pop()
+        look = self._around[-1][1] if self._around else css.PLAIN
+        return look.is_unfilled and not look.is_stroked
 
 
 def _style(token: Start) -> str:
@@ -277,8 +300,9 @@ def _style(token: Start) -> str:
     if token.name == "body" and "text" in attributes:
         hints.append(f"color:{_legacy_colour(attributes['text'])}")
     if token.is_foreign:
+        hints.extend(f"{name}:{attributes[name]}" for name in drawn.PRESENTED if name in attributes)
         hints.extend(
-            f"{name}:{attributes[name]}" for name in ("display", "visibility", "opacity") if name in attributes
+            f"{drawn.RENAMED[name]}:{drawn.with_unit(attributes[name])}" for name in drawn.RENAMED if name in attributes
         )
     return ";".join([*hints, attributes.get("style", "")]) if hints else attributes.get("style", "")
 
