@@ -28,6 +28,7 @@ _SAYS_NOTHING: Final = frozenset({"", "#"})
 """Destinations of a link definition that is there for its label or title alone."""
 _FILLER: Final = "x"
 _MARK: Final = "\ufeff"
+_NAME: Final = re.compile(r"[a-z][a-z0-9:._-]*", re.IGNORECASE)
 _VISIBLE_RAW_TEXT: Final = re.compile(r"<(?:textarea|xmp|plaintext)", re.IGNORECASE)
 """Elements in which tags are shown as text. How far one goes that nothing closes is a matter of lists and quotes."""
 
@@ -169,11 +170,24 @@ class _Html:
             if isinstance(piece, markdown.Unseen)
         )
         found.add(Hidden.COMMENT, sorted(comments), len({start for start, _ in comments}))
+        said = [*self._said_in_closing(tokens)]
+        found.add(Hidden.COMMENT, said, len(said))
         unfinished = [(token.start, token.end) for token in tokens if isinstance(token, html.Unfinished)]
         found.add(Hidden.ELEMENT, unfinished, len(unfinished))
         unseen = elements.unseen(self._text, tokens, self._end_of_block, self._check)
         found.add(Hidden.ELEMENT, unseen.spans, unseen.count)
         return found
+
+    def _said_in_closing(self, tokens: Iterable[html.Token]) -> Iterator[Span]:
+        """What an end tag says besides its name: browsers drop it (HTML, 13.2.2, end-tag-with-attributes), as they drop
+        one whose name is none."""
+        for token in tokens:
+            if isinstance(token, html.End):
+                name_end = token.start + len("</") + len(token.name)
+                if not _NAME.fullmatch(token.name):
+                    yield token.start, token.end
+                elif self._text[name_end : token.end - 1].strip():
+                    yield name_end, token.end - 1
 
     def _read(self, written: str, sections: Iterable[Span]) -> list[html.Token]:
         tokens: list[html.Token] = []

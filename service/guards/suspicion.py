@@ -39,7 +39,8 @@ _DEFINITION: Final = re.compile(rb"\]:[ \t\r\n>]*(?:[#&\\]|<>|<[ \t]|(?:<[^>\n]*
 _MARKUP: Final = re.compile(rb"<[A-Za-z/!?]")
 _OPENING: Final = re.compile(rb"<[A-Za-z/]")
 _WHOLE_TAG: Final = re.compile(
-    rb"</?[A-Za-z][A-Za-z0-9:-]*+(?:[ \t\r\n]++[A-Za-z0-9:_-]++(?:=(?:\"[^\"<>\n]*+\"|'[^'<>\n]*+'|[^ \t\r\n\"'=<>`]++))?+)*+"
+    rb"</[A-Za-z][A-Za-z0-9:-]*+[ \t\r\n]*+>|<[A-Za-z][A-Za-z0-9:-]*+"
+    rb"(?:[ \t\r\n]++[A-Za-z0-9:_-]++(?:=(?:\"[^\"<>\n]*+\"|'[^'<>\n]*+'|[^ \t\r\n\"'=<>`]++))?+)*+"
     rb"[ \t\r\n]*+/?>"
 )
 """A tag that every parser sees alike. Where there are others, one may swallow text."""
