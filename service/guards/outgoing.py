@@ -26,8 +26,10 @@ Span = tuple[int, int]
 
 MAX_PASSES: Final = 8
 """Times that a text is looked through: leaving something out may put together something else."""
-BUDGET_S: Final = 8.0
-"""Seconds of the processor after which looking stops. Parsing the Markdown is not interrupted: about 1 s per million characters more."""
+BUDGET_S: Final = 2.0
+"""Seconds of the processor after which looking stops, at the least (guards.md 6, 60)."""
+BUDGET_S_PER_CHAR: Final = 0.6e-6
+"""How much more each character of a note is given: a note of ten million has eight seconds. Parsing the Markdown is not interrupted: about 1 s per million characters more."""
 
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 
@@ -83,15 +85,15 @@ class View:
         return offset + (self._sizes[at - 1] if at else 0)
 
 
-def view(raw: str, *, budget_s: float = BUDGET_S, clock: Callable[[], float] = time.thread_time) -> View:
+def view(raw: str, *, budget_s: float | None = None, clock: Callable[[], float] = time.thread_time) -> View:
     """What of `raw` may be shown. Takes time linear in its length; when that is too much, nothing is shown.
 
     Args:
         raw: a note's text, or a piece of one.
-        budget_s: seconds; once they are over, the text is withheld.
+        budget_s: seconds; once they are over, the text is withheld. None for what a text of this length is given.
         clock: counts the seconds; those of the processor, so that no note is withheld because others are busy.
     """
-    deadline = clock() + budget_s
+    deadline = clock() + (BUDGET_S + BUDGET_S_PER_CHAR * len(raw) if budget_s is None else budget_s)
     text, removed = raw, list[Span]()
     counts: Counter[Hidden] = Counter()
 

@@ -71,7 +71,8 @@ def look(text: str, around: Look) -> tuple[bool, Look]:
         return True, around
     style = css_cascade.style(text, around.variables)
     inner = _inner(style, around)
-    return style.is_open or _hides(style.values, inner, around), inner
+    hides = style.is_open or _hides(style.values, inner, around)
+    return hides, around if inner == around else inner  # the same one, so that it is known when it comes again
 
 
 def _inner(style: Style, around: Look) -> Look:
