@@ -326,7 +326,7 @@ class _Looker:
             if tag is None:
                 continue
             is_unread = tag.is_cut or self._budget_chars < 0
-            if not is_unread and not active_html.is_active(tag.name, tag.attributes):
+            if not is_unread and not active_html.is_active(tag.name, _telling(tag, block)):
                 continue
             end = tag.end + start
             patches = self._instead(tag, at, end) if block.kind is not BlockKind.HTML and at in written else None
@@ -371,6 +371,13 @@ class _Looker:
             inside = text[tag.end : tag.end + _MAX_KEY_CHARS]
             key += re.split(f"</{tag.name}", inside, maxsplit=1, flags=re.IGNORECASE)[0]
         return _key(key)
+
+
+def _telling(tag: OpenTag, block: Block) -> tuple[tuple[str, str], ...]:
+    """The attributes that count. In text, words behind `a <b` look like some: "one" and "is", of no value."""
+    if tag.is_whole or block.kind is BlockKind.HTML:
+        return tag.attributes
+    return tuple((name, value) for name, value in tag.attributes if value)
 
 
 class _Spans:
