@@ -326,7 +326,9 @@ class _Looker:
             if tag is None:
                 continue
             is_unread = tag.is_cut or self._budget_chars < 0
-            if not is_unread and not active_html.is_active(tag.name, _telling(tag, block)):
+            if not is_unread and not active_html.is_active(
+                tag.name, _telling(tag, is_read=block.kind is BlockKind.HTML or at in written)
+            ):
                 continue
             end = tag.end + start
             patches = self._instead(tag, at, end) if block.kind is not BlockKind.HTML and at in written else None
@@ -373,11 +375,9 @@ class _Looker:
         return _key(key)
 
 
-def _telling(tag: OpenTag, block: Block) -> tuple[tuple[str, str], ...]:
-    """The attributes that count. In text, words behind `a <b` look like some: "one" and "is", of no value."""
-    if tag.is_whole or block.kind is BlockKind.HTML:
-        return tag.attributes
-    return tuple((name, value) for name, value in tag.attributes if value)
+def _telling(tag: OpenTag, *, is_read: bool) -> tuple[tuple[str, str], ...]:
+    """The attributes that count. Where CommonMark reads no tag, words behind `a <b` look like some: "one" and "is"."""
+    return tag.attributes if is_read else tuple((name, value) for name, value in tag.attributes if value)
 
 
 class _Spans:
