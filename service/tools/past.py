@@ -46,7 +46,10 @@ def note_history(ctx: Ctx, path: NotePath, limit: Limit = 20, offset: Offset = 0
     try:
         page = here.history.log.note_history(asked, limit, offset)
     except RevisionNotFound as error:
-        way_out = "A new note is in history about a minute after its last change; list_changes shows what there is."
+        way_out = (
+            "A new note is in history about a minute after a tool's last change, half an hour after anybody else's; "
+            "list_changes shows what there is."
+        )
         raise RevisionNotFound(f"version of {asked!r}", way_out) from error
     return VersionsListed.of(page, here.clock.zone, here.history.log.blob)
 

@@ -76,7 +76,7 @@ async def test_writes_that_wait_for_their_commit_are_counted(caller: Caller, des
     assert (facts["changes"], facts["uncommitted"]) == ([], 1)
     refusal = await caller.refusal("note_history", path="n.md")
     assert refusal.startswith(
-        "NOT_FOUND: history has no version of 'n.md'. A new note is in history about a minute after"
+        "NOT_FOUND: history has no version of 'n.md'. A new note is in history about a minute after a tool's"
     )
 
 
