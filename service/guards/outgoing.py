@@ -29,7 +29,9 @@ MAX_PASSES: Final = 8
 BUDGET_S: Final = 2.0
 """Seconds of the processor after which looking stops, at the least (guards.md 6, 60)."""
 BUDGET_S_PER_CHAR: Final = 0.6e-6
-"""How much more each character of a note is given: a note of ten million has eight seconds. Parsing the Markdown is not interrupted: about 1 s per million characters more."""
+"""How much more each character of a note is given: a note of ten million has eight seconds.
+
+Parsing the Markdown is not interrupted: about 1 s per million characters more."""
 
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 

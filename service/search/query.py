@@ -88,6 +88,14 @@ class Found:
     left_out: tuple[VaultPath, ...] = ()
 
 
+LOOKING_S: Final = 10.0
+"""Seconds of the processor that a search spends on views in all. After them, long notes that may hide something and were never looked at are
+skipped, and counted: a folder of hostile notes must not keep every search from ending. The next search goes on with them."""
+
+MAX_LATE_BYTES: Final = 20_000
+"""Bytes of a note that is looked at even then: it takes a few hundredths of a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Match:
     path: VaultPath
@@ -123,8 +131,12 @@ def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadl
 
     matches: list[_Match] = []
     skipped = 0
+    looked_s = 0.0
     for found in scan.scan(vault.files, query.folder, max_bytes=limits.MAX_SEARCHED_BYTES, is_wanted=is_wanted):
-        shown = None if found.data is None else vault.views.shown(found.data)
+        began = time.thread_time()
+        max_new_bytes = MAX_LATE_BYTES if looked_s >= LOOKING_S else None
+        shown = None if found.data is None else vault.views.shown(found.data, max_new_bytes)
+        looked_s += time.thread_time() - began
         if found.data is None or shown is None:
             skipped += 1
         elif match := _match(found, found.data, shown, query, needle):

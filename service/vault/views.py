@@ -35,15 +35,18 @@ class Views:
         self._pieces = 0
         self._lock = threading.Lock()
 
-    def shown(self, data: bytes) -> bytes | None:
+    def shown(self, data: bytes, max_new_bytes: int | None = None) -> bytes | None:
         """The bytes of a note's view, without a byte order mark; None when it is withheld.
 
+        With `max_new_bytes`, a longer note that is not known yet and may hide something is not looked at: None, this time.
         Bytes that are no UTF-8 stay as they are where nothing is hidden; otherwise they become U+FFFD.
         """
         data = data.removeprefix(codecs.BOM_UTF8)
         key = hashlib.sha256(data).digest()
         cuts = self._known.get(key)
         if cuts is None and key not in self._known:
+            if max_new_bytes is not None and len(data) > max_new_bytes and outgoing.may_hide(data):
+                return None
             cuts = self._remember(key, data)
         if cuts is _WITHHELD:
             return None

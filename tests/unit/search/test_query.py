@@ -182,3 +182,22 @@ def test_a_search_that_takes_too_long_ends_with_a_way_out(desk: Desk) -> None:
     moments = iter([0.0, 1.0, DEADLINE_S - 1, DEADLINE_S + 1])
     with pytest.raises(Unavailable, match="stopped after 45 s; narrow it with path_prefix"):
         search(desk.vault, Query("word"), now=lambda: next(moments))
+
+
+def test_a_folder_of_notes_that_take_long_to_look_at_does_not_keep_a_search_from_ending(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """guards.md 6, 60 and 62: once looking took its time, long notes that may hide something are skipped and counted."""
+    long = "word <!-- hidden -->\n" + "more\n" * 5_000
+    assert len(long) > searching.MAX_LATE_BYTES
+    desk.put({"long.md": long, "plain.md": "word\n" * 10 + "more\n" * 5_000, "short.md": "word <!-- hidden -->\n"})
+    with monkeypatch.context() as patch:
+        patch.setattr(searching, "LOOKING_S", 0.0)
+        found = search(desk.vault, Query("word"))
+        assert {path for path, _ in places(found)} == {"plain.md", "short.md"}
+        assert (found.notes, found.skipped) == (2, 1)
+    again = search(desk.vault, Query("word"))
+    assert (again.notes, again.skipped) == (3, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(searching, "LOOKING_S", 0.0)
+        assert search(desk.vault, Query("word")).notes == 3  # what was looked at once is known
