@@ -89,8 +89,10 @@ class Found:
 
 
 LOOKING_S: Final = 10.0
-"""Seconds of the processor that a search spends on views in all. After them, long notes that may hide something and were never looked at are
-skipped, and counted: a folder of hostile notes must not keep every search from ending. The next search goes on with them."""
+"""Seconds of the processor that a search spends on views in all.
+
+After them, long notes that may hide something and were never looked at are skipped, and counted: a folder of hostile notes
+must not keep every search from ending. The next search goes on with them."""
 
 MAX_LATE_BYTES: Final = 20_000
 """Bytes of a note that is looked at even then: it takes a few hundredths of a second."""
