@@ -222,7 +222,7 @@ class _Looker:
     def _commands(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Active]:
         """TeX that sets styles or leads somewhere, whether or not it stands between dollars: they may be anywhere."""
         code: _Spans | None = None
-        for start, end in active_words.commands(block.text) if "$" in self._text else ():
+        for start, end in active_words.commands(block.text) if self._text.count("$") > 1 else ():
             code = code or _Spans([(piece.start, piece.end) for piece in pieces if isinstance(piece, Code)])
             at = block.start + start
             if not code.holds(at):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.guards.markup import css, drawn
+from service.guards.markup import css, css_tokens, drawn
 from service.guards.markup.css import Look
+from service.guards.markup.css_sheets import Sheets
 from service.guards.markup.html import BREAKS_OUT, RAW_TEXT, End, Start, Token
 from service.guards.markup.words import words
 
@@ -90,6 +91,7 @@ def unseen(
         and (at not in closings or closings[at].start > end_of_block(token.start, Reach.LEAF))
     ]
     looks = _Looks()
+    sheets = Sheets(_sheets(text, tokens, closings))
     within: list[int] = []
     spans: list[Span] = []
     count = covered = 0
@@ -109,7 +111,11 @@ def unseen(
             if _is_any_between(open_scopes, token.start, outer_end):
                 inner_end = outer_end = max(token.end, end_of_block(token.start, Reach.SECTION))
         found: Sequence[Span] = ()
-        if looks.hides(token, outer_end) or _is_never_shown(token, text[token.end : min(inner_end, token.end + 20)]):
+        if (
+            looks.hides(token, outer_end)
+            or sheets.hides(token)
+            or _is_never_shown(token, text[token.end : min(inner_end, token.end + 20)])
+        ):
             found = ((token.start, outer_end),)
         elif token.name in FALLBACK and token.start >= covered:
             found = [*_fallback(text, tokens, at, inner_end)]
@@ -128,6 +134,14 @@ def unseen(
             count += token.start >= covered
             covered = max(covered, outer_end)
     return Unseen(spans, count)
+
+
+def _sheets(text: str, tokens: Sequence[Token], closings: Mapping[int, End]) -> Iterator[str]:
+    """The text of each `<style>`."""
+    for at, token in enumerate(tokens):
+        if isinstance(token, Start) and token.name == "style":
+            closing = closings.get(at)
+            yield text[token.end : closing.start if closing else token.end + css_tokens.MAX_STYLE_CHARS]
 
 
 def _is_any_between(places: list[int], start: int, end: int) -> bool:
