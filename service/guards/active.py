@@ -8,56 +8,16 @@ Templater, which looks everywhere. Source: guards.md 4.4; docs/explanation/guard
 
 from __future__ import annotations
 
-import enum
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.guards import active_html, active_words, destinations, fences, markdown
-from service.guards.active_html import OpenTag
-from service.guards.destinations import Place
-from service.guards.markdown import Autolink, Block, BlockKind, Code, Definition, Inline, Link, Unseen, Wikilink
+from service.guards import active_words, destinations, fences, markdown
+from service.guards.active_model import LINK_LABEL, MAX_KEY_CHARS, Active, Kind, Patch, Spans, key_of
+from service.guards.active_tags import Tags
+from service.guards.markdown import Autolink, Block, BlockKind, Code, Definition, Inline, Link, Wikilink
 from service.guards.markdown.blocks import Scan, scan
-
-
-class Kind(enum.Enum):
-    """What a construct is. The value is the word of an answer."""
-
-    IMAGE = "remote image"
-    ELEMENT = "HTML element that loads or runs something"
-    LINK = "link to an address that may do something"
-    BLOCK = "code block that would run"
-    SCRIPT = "script in a line"
-    TEMPLATE = "template command"
-    MATHS = "command in maths"
-    PROPERTY = "property that runs"
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """Write `text` in the place of what stands from `start` to `end`."""
-
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Active:
-    """One construct. `key` is what makes it active, whatever else it says; `patches` make it harmless.
-
-    `is_by_reference`: a link that leads where a definition says; harmless once that definition is.
-    """
-
-    kind: Kind
-    key: str
-    start: int
-    end: int
-    patches: tuple[Patch, ...]
-    is_by_reference: bool = False
-
 
 _MAYBE: Final = re.compile(
     r"!\[|<[A-Za-z%]|\]:|`\s*(?:\w{0,3}\$?=|VIEW)|\\style|\\href|\\csname|onload|TQ_|excalidraw-plugin|\\[xu]|(?:```|~~~)[^\n`]*[\w{&\\]"
@@ -68,16 +28,8 @@ _MAYBE: Final = re.compile(
 
 _TABLE_RULE: Final = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t|:-]*)?$", re.MULTILINE)
 _CELL: Final = re.compile(r"(?:[^|\n\\]|\\[^\n]|\\$)+")
-_TAG: Final = re.compile(r"<([A-Za-z][^\s/>]*)(>)?")
-_ESCAPED: Final = re.compile(r"(?<!\\)\\(?:\\\\)*+<")  # CommonMark 2.4: an odd number of backslashes
 _TEMPLATE: Final = re.compile("<%")
-_COMMENT: Final = re.compile(r"<!--(?:-?>|[\s\S]*?(?:--!?>|\Z))")
-_PLAIN_LABEL: Final = re.compile(r"[\w .,:;()/+-]{1,100}")
 _TEXT: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.HTML})
-_MAX_KEY_CHARS: Final = 2000
-
-_LINK_LABEL: Final = "image"
-"""For a picture without a name: a link needs something to be seen by."""
 
 
 def may_hold_any(text: str) -> bool:
@@ -174,8 +126,8 @@ def _templates(text: str) -> Iterator[Active]:
     """Templater's commands, which it finds everywhere."""
     for found in _TEMPLATE.finditer(text):
         at = found.start()
-        closing = text.find("%>", at, at + _MAX_KEY_CHARS)
-        key = text[at : closing if closing >= 0 else at + _MAX_KEY_CHARS]
+        closing = text.find("%>", at, at + MAX_KEY_CHARS)
+        key = text[at : closing if closing >= 0 else at + MAX_KEY_CHARS]
         yield Active(Kind.TEMPLATE, key, at, at + 2, (Patch(at + 1, at + 1, "\\"),))
 
 
@@ -198,7 +150,7 @@ class _Looker:
         self._definitions: dict[str, Definition] = {}
         for definition in scan.definitions:
             self._definitions.setdefault(definition.label, definition)
-        self._budget_chars = 3 * len(text) + 100_000  # for reading tags: each may be as long as the text
+        self._tags = Tags(text)
 
     def look(self, blocks: Sequence[Block]) -> Iterator[Active]:
         """What is active in some of its blocks and in all of its definitions."""
@@ -207,26 +159,26 @@ class _Looker:
                 yield from self._fence(block)
             elif block.kind is BlockKind.FRONTMATTER:
                 for (start, end), key in active_words.properties(self._text, block.start, block.end):
-                    yield Active(Kind.PROPERTY, _key(key), start, end, (Patch(start, start, "text-"),))
+                    yield Active(Kind.PROPERTY, key_of(key), start, end, (Patch(start, start, "text-"),))
             elif block.kind in _TEXT:
                 for readers in self._readers(block):
                     for piece in readers:
                         yield from self._piece(piece)
-                    yield from self._tags(block, readers)
+                    yield from self._tags.in_block(block, readers)
                     yield from self._commands(block, readers)
         for definition in self._all:
             if destinations.has_forbidden_scheme(definition.destination):
                 at = definition.start
-                yield Active(Kind.LINK, _key(definition.destination), at, definition.end, (Patch(at, at, "\\"),))
+                yield Active(Kind.LINK, key_of(definition.destination), at, definition.end, (Patch(at, at, "\\"),))
 
     def _commands(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Active]:
         """TeX that sets styles or leads somewhere, whether or not it stands between dollars: they may be anywhere."""
-        code: _Spans | None = None
+        code: Spans | None = None
         for start, end in active_words.commands(block.text) if self._text.count("$") > 1 else ():
-            code = code or _Spans([(piece.start, piece.end) for piece in pieces if isinstance(piece, Code)])
+            code = code or Spans([(piece.start, piece.end) for piece in pieces if isinstance(piece, Code)])
             at = block.start + start
             if not code.holds(at):
-                key = _key(block.text[start : end + _MAX_KEY_CHARS].split("$")[0])
+                key = key_of(block.text[start : end + MAX_KEY_CHARS].split("$")[0])
                 yield Active(Kind.MATHS, key, at, block.start + end, (Patch(at + 1, at + 1, " "),))
 
     def _readers(self, block: Block) -> Iterator[Sequence[Inline]]:
@@ -265,15 +217,15 @@ class _Looker:
     def _piece(self, piece: Inline) -> Iterator[Active]:
         match piece:
             case Link(is_image=True) if destinations.is_loaded_from_elsewhere(piece.destination):
-                yield Active(Kind.IMAGE, _key(piece.destination), piece.start, piece.end, self._as_link(piece))
+                yield Active(Kind.IMAGE, key_of(piece.destination), piece.start, piece.end, self._as_link(piece))
             case Link(is_image=False) if destinations.has_forbidden_scheme(piece.destination):
                 yield self._as_text(piece)
             case Wikilink(is_embed=True) if destinations.is_loaded_from_elsewhere(piece.target.partition("|")[0]):
                 patches = (Patch(piece.start, piece.start + 1, ""),)
-                yield Active(Kind.IMAGE, _key(piece.target.partition("|")[0]), piece.start, piece.end, patches)
+                yield Active(Kind.IMAGE, key_of(piece.target.partition("|")[0]), piece.start, piece.end, patches)
             case Autolink() if destinations.has_forbidden_scheme(piece.destination):
                 at = piece.start
-                yield Active(Kind.LINK, _key(piece.destination), at, piece.end, (Patch(at, at, "\\"),))
+                yield Active(Kind.LINK, key_of(piece.destination), at, piece.end, (Patch(at, at, "\\"),))
             case Code():
                 yield from self._code(piece)
 
@@ -284,7 +236,7 @@ class _Looker:
             return (Patch(at, at + 1, "\\"),)
         if self._text[label_start:label_end].strip():
             return (Patch(at, at + 1, ""),)
-        return (Patch(at, at + 1, ""), Patch(label_start, label_end, _LINK_LABEL))
+        return (Patch(at, at + 1, ""), Patch(label_start, label_end, LINK_LABEL))
 
     def _as_text(self, link: Link) -> Active:
         at, after_label = link.start, link.label[1] + 1
@@ -292,7 +244,7 @@ class _Looker:
         if link.reference is not None and after_label < link.end:  # [label][reference]: each half may be a link
             patches.append(Patch(after_label, after_label, "\\"))
         by_reference = link.reference is not None
-        return Active(Kind.LINK, _key(link.destination), at, link.end, tuple(patches), by_reference)
+        return Active(Kind.LINK, key_of(link.destination), at, link.end, tuple(patches), by_reference)
 
     def _code(self, code: Code) -> Iterator[Active]:
         """An inline script or query of Dataview: what comes first in a code span tells."""
@@ -305,91 +257,4 @@ class _Looker:
             at, text = code.start + ticks + offset, "text "
         else:
             return
-        yield Active(Kind.SCRIPT, code.text[:_MAX_KEY_CHARS], code.start, code.end, (Patch(at, at, text),))
-
-    # ---- HTML ------------------------------------------------------------------------------------------------------------
-
-    def _tags(self, block: Block, pieces: Sequence[Inline]) -> Iterator[Active]:
-        """Tags as HTML5 reads them; one inside another's attribute counts too, because readers disagree on where it ends."""
-        text, start = block.text, block.start
-        if not _TAG.search(text):
-            return
-        skipped = _Spans(self._not_html(block, pieces))
-        written = {piece.start for piece in pieces if isinstance(piece, markdown.Tag)}
-        for found in _TAG.finditer(text):
-            at = found.start() + start
-            if found[2] and not active_html.is_active(found[1].lower(), ()):
-                continue  # by far the most: a harmless tag without attributes
-            if skipped.holds(at):
-                continue
-            tag = self._tag_at(text, found.start())
-            if tag is None:
-                continue
-            is_unread = tag.is_cut or self._budget_chars < 0
-            if not is_unread and not active_html.is_active(
-                tag.name, _telling(tag, is_read=block.kind is BlockKind.HTML or at in written)
-            ):
-                continue
-            end = tag.end + start
-            patches = self._instead(tag, at, end) if block.kind is not BlockKind.HTML and at in written else None
-            key = self._tag_key(tag, text)
-            yield Active(Kind.ELEMENT, key, at, end, patches or (Patch(at, at + 1, "&lt;"),))
-
-    def _tag_at(self, text: str, at: int) -> OpenTag | None:
-        limit = len(text) if self._budget_chars > 0 else min(len(text), at + 100)
-        tag = active_html.tag_at(text, at, limit)
-        if tag is not None:
-            self._budget_chars -= tag.end - tag.start
-        return tag
-
-    def _not_html(self, block: Block, pieces: Sequence[Inline]) -> list[tuple[int, int]]:
-        """Where in a block a `<` begins no tag: code, comments, behind a backslash, and the address of a link in pointed
-        brackets. In an HTML block a backslash is a letter, and within a tag as well."""
-        spans = [(piece.start, piece.end) for piece in pieces if isinstance(piece, Code | Unseen)]
-        tags = _Spans([(piece.start, piece.end) for piece in pieces if isinstance(piece, markdown.Tag)])
-        escaped = (found.end() - 1 + block.start for found in _ESCAPED.finditer(block.text))
-        spans += [(at, at + 1) for at in escaped if not tags.holds(at)]
-        for piece in pieces:
-            if isinstance(piece, Link) and piece.reference is None and self._text[piece.destination_span[0] - 1] == "<":
-                spans.append((piece.destination_span[0] - 1, piece.destination_span[0]))
-        if block.kind is BlockKind.HTML:
-            spans = [
-                (found.start() + block.start, found.end() + block.start) for found in _COMMENT.finditer(block.text)
-            ]
-        return spans
-
-    def _instead(self, tag: OpenTag, at: int, end: int) -> tuple[Patch, ...] | None:
-        """An `<img>` in a line that only loads a picture becomes a link to it."""
-        address = active_html.remote_image(tag)
-        if address is None or destinations.place(address) is not Place.WORLD:
-            return None
-        name = dict(tag.attributes).get("alt", "").strip()
-        label = name if _PLAIN_LABEL.fullmatch(name) else _LINK_LABEL
-        return (Patch(at, end, f"[{label}]({address})"),)
-
-    def _tag_key(self, tag: OpenTag, text: str) -> str:
-        key = text[tag.start : tag.end]
-        if tag.name in active_html.TEXT_INSIDE:
-            inside = text[tag.end : tag.end + _MAX_KEY_CHARS]
-            key += re.split(f"</{tag.name}", inside, maxsplit=1, flags=re.IGNORECASE)[0]
-        return _key(key)
-
-
-def _telling(tag: OpenTag, *, is_read: bool) -> tuple[tuple[str, str], ...]:
-    """The attributes that count. Where CommonMark reads no tag, words behind `a <b` look like some: "one" and "is"."""
-    return tag.attributes if is_read else tuple((name, value) for name, value in tag.attributes if value)
-
-
-class _Spans:
-    """Whether a place lies in one of some spans."""
-
-    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        self._spans = sorted(spans)
-
-    def holds(self, at: int) -> bool:
-        index = bisect_right(self._spans, (at, len(self._spans) and self._spans[-1][1] + 1)) - 1
-        return index >= 0 and self._spans[index][0] <= at < self._spans[index][1]
-
-
-def _key(text: str) -> str:
-    return " ".join(text[:_MAX_KEY_CHARS].split())
+        yield Active(Kind.SCRIPT, code.text[:MAX_KEY_CHARS], code.start, code.end, (Patch(at, at, text),))

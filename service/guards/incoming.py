@@ -17,7 +17,8 @@ from typing import Final, TypeAlias
 
 from service.errors import UnsafeContent
 from service.guards import active, cautions, invisible, verifying
-from service.guards.active import Active, Kind, Patch, Scanned
+from service.guards.active import Scanned
+from service.guards.active_model import Active, Kind, Patch
 
 Span: TypeAlias = tuple[int, int]
 
