@@ -98,10 +98,9 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         held.callback(database.close)
         root = Root(settings.vault)
         held.callback(root.close)
-        files, lock = (
-            VaultFiles(root, follows_links=settings.symlinks == "inside"),
-            Lock(settings.state / "writer.lock", "the vault"),
-        )
+        low_trust = LowTrust.of(settings.low_trust)
+        files = VaultFiles(root, follows_links=settings.symlinks == "inside", is_apart=low_trust.holds)
+        lock = Lock(settings.state / "writer.lock", "the vault")
         held.callback(files.close)
         _sweep(files, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
@@ -112,7 +111,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             lock,
             clock,
             on_change=history.record,
-            low_trust=LowTrust.of(settings.low_trust),
+            low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
         )
         room = Room(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import errno
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous
@@ -53,11 +53,20 @@ class VaultFiles:
     Args:
         follows_links: whether a path may go through symbolic links that stay inside the vault. Lists never show links, so
             a note is listed once, under its own name; and no write goes through a link that is the last part of a path.
+        is_apart: whether a path is one that no error offers, unless what was asked for is such a path itself.
     """
 
-    def __init__(self, root: Root, kernel: Kernel | None = None, *, follows_links: bool = False) -> None:
+    def __init__(
+        self,
+        root: Root,
+        kernel: Kernel | None = None,
+        *,
+        follows_links: bool = False,
+        is_apart: Callable[[VaultPath], bool] = lambda _: False,
+    ) -> None:
         self.root = root
         self._follows_links = follows_links
+        self._is_apart = is_apart
         self._kernel = kernel or Kernel()
         self._guards = GuardLinks()
 
@@ -318,6 +327,6 @@ class VaultFiles:
             return located
 
     def _not_found(self, path: VaultPath) -> NoteNotFound:
-        return NoteNotFound(
-            str(path), names.nearest(str(path), (str(found) for found in listing.everything(self.root)))
-        )
+        may_offer_all = self._is_apart(path)
+        offered = (str(found) for found in listing.everything(self.root) if may_offer_all or not self._is_apart(found))
+        return NoteNotFound(str(path), names.nearest(str(path), offered))

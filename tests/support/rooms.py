@@ -35,7 +35,10 @@ def settings_for(folder: Path, **more: str) -> Settings:
 def room_for(settings: Settings, clock: Clock | None = None, root: Root | None = None) -> Room:
     """A room over the vault of `settings`, whose grants never end."""
     clock = clock or SystemClock(settings.zone)
-    files = VaultFiles(root or Root(settings.vault), follows_links=settings.symlinks == "inside")
+    low_trust = LowTrust.of(settings.low_trust)
+    files = VaultFiles(
+        root or Root(settings.vault), follows_links=settings.symlinks == "inside", is_apart=low_trust.holds
+    )
     lock = Lock(settings.state / "writer.lock", "the vault")
     locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
     history = History(Setup.of(settings), Database(settings.state, SCHEMAS), files, locks, clock)
@@ -44,7 +47,7 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
         lock,
         clock,
         on_change=history.record,
-        low_trust=LowTrust.of(settings.low_trust),
+        low_trust=low_trust,
         may_be_active=Folders.of(settings.allow_active),
     )
     return Room(vault, history, settings, clock, _alive, Budget(settings.write_budget))

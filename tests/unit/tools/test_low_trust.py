@@ -63,6 +63,12 @@ async def test_lists_leave_them_out_unless_asked(caller: Caller) -> None:
     assert [note["path"] for note in inside["notes"]] == ["clippings/deep/er.md"]
 
 
+async def test_no_error_offers_their_names_unless_one_was_asked_for(caller: Caller) -> None:
+    """A name is text from outside as well."""
+    assert "clippings" not in await caller.refusal("read_note", path="web.md")
+    assert "'clippings/web.md'" in await caller.refusal("read_note", path="Clippings/webb.md")
+
+
 async def test_the_tree_shows_such_a_folder_with_its_counts_only(caller: Caller) -> None:
     """decisions.md 15."""
     facts = await caller.facts("get_vault_tree")
