@@ -115,6 +115,8 @@ def _tell(asked: Asked, done: Restored) -> None:
 
     for failed in done.failed:
         output.say(f"not restored: {shown(failed.path)}: {failed.why}")
+    for caution in done.cautions:
+        output.say(f"{shown(caution.path)}: {caution.what}")
     output.say(f"restored {timeline.counted(len(done.done), 'file')}.")
     if done.before is not None and done.done:
         what = "--all" if not asked.paths else shlex.join(asked.paths)
@@ -195,6 +197,7 @@ def _facts(plan: Plan, done: Restored | None) -> dict[str, output.Json]:
         "newer_left": plan.left,
         "restored": 0 if done is None else len(done.done),
         "failed": [] if done is None else [{"path": failed.path, "why": failed.why} for failed in done.failed],
+        "cautions": [] if done is None else [{"path": one.path, "what": one.what} for one in done.cautions],
         "before": None if done is None else done.before,
         "commit": None if done is None else done.commit,
     }

@@ -61,6 +61,14 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Caution:
+    """A file that was restored, and a sentence about what did not end as it should have."""
+
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Restored:
     """What a restore did. `before` is the commit to restore for undoing it (None when there is none), `commit` the new one."""
 
@@ -68,17 +76,19 @@ class Restored:
     failed: tuple[Failed, ...]
     before: str | None
     commit: str | None
+    cautions: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredNote:
-    """One note brought back. `commit` is None when it held that text already."""
+    """One note brought back. `commit` is None when it held that text already; `caution` as of any write."""
 
     path: VaultPath
     version: str
     size_bytes: int
     source: Revision
     commit: str | None
+    caution: str = ""
 
 
 def plan(history: History, asked: Asked) -> Plan:
@@ -109,10 +119,10 @@ def apply(
         history.commit(BEFORE, deletions=Deletions.KEEP, may_use_child=False)
         before = history.git.head().commit
         chosen = _plan(history, fixed, history.present())
-        done, failed = _carry_out(history, chosen, before, actor, on_done)
+        done, failed, cautions = _carry_out(history, chosen, before, actor, on_done)
         commit = _publish(history, done, None)
         _lift_hold(history)
-        return Restored(tuple(done), tuple(failed), before, commit)
+        return Restored(tuple(done), tuple(failed), before, commit, tuple(cautions))
 
 
 def note(
@@ -142,13 +152,14 @@ def note(
         if item.kind is Kind.SKIP:
             raise BadArgument(f"{shown(item.path)} cannot be restored: {item.why}.")
         done: list[Item] = []
+        caution = ""
         if item.kind is not Kind.SAME:
-            _one(history, item, before, actor)
+            caution = _one(history, item, before, actor)
             done.append(item)
         commit = _publish(history, done, actor.label)
     data = history.log.blob(item.new.id) if item.new else b""
     source = history.log.revision(item.commit)
-    return RestoredNote(paths.tracked(item.path), version_of(data), len(data), source, commit)
+    return RestoredNote(paths.tracked(item.path), version_of(data), len(data), source, commit, caution)
 
 
 def _the_note(history: History, asked: Asked) -> Item:
@@ -240,18 +251,20 @@ def _is_there(path: str, present: dict[str, Blob]) -> bool:
 
 def _carry_out(
     history: History, chosen: Plan, before: str | None, actor: Actor, on_done: Callable[[Item], None]
-) -> tuple[list[Item], list[Failed]]:
+) -> tuple[list[Item], list[Failed], list[Caution]]:
     done: list[Item] = []
+    cautions: list[Caution] = []
     failed = [Failed(item.path, item.why) for item in chosen.of(Kind.SKIP)]
     for item in _in_order(chosen):
         try:
-            _one(history, item, before, actor)
+            caution = _one(history, item, before, actor)
         except AppError as error:
             failed.append(Failed(item.path, str(error)))
         else:
             done.append(item)
+            cautions += [Caution(item.path, caution)] if caution else []
         on_done(item)
-    return done, failed
+    return done, failed, cautions
 
 
 def _in_order(chosen: Plan) -> list[Item]:
@@ -267,19 +280,20 @@ def _is_in_the_way(path: str, made: Iterable[str]) -> bool:
     return any(new.startswith(path + "/") or path.startswith(new + "/") for new in made)
 
 
-def _one(history: History, item: Item, before: str | None, actor: Actor) -> None:
-    """Write or remove one file, if the vault still holds what the commit `before` has saved of it."""
+def _one(history: History, item: Item, before: str | None, actor: Actor) -> str:
+    """Write or remove one file, if the vault still holds what the commit `before` has saved of it; returns the caution."""
     where = paths.tracked(item.path)
     data = history.log.blob(item.new.id) if item.new is not None else b""
     with history.locks.writer.writing():
         if item.new is None:
             history.files.remove(_saved(history, where, item, before), actor.permit)
             _drop_empty_folders(history, where.parent)
-        elif item.old is None:
-            history.files.put(where, data, 0o755 if item.new.mode == PROGRAM_MODE else 0o644, actor.permit)
-        else:
-            found = _saved(history, where, item, before)
-            history.files.put(where, data, _mode(found, item.new), actor.permit, found)
+            return ""
+        if item.old is None:
+            mode = 0o755 if item.new.mode == PROGRAM_MODE else 0o644
+            return history.files.put(where, data, mode, actor.permit).caution
+        found = _saved(history, where, item, before)
+        return history.files.put(where, data, _mode(found, item.new), actor.permit, found).caution
 
 
 def _saved(history: History, where: VaultPath, item: Item, before: str | None) -> FileContent:

@@ -14,7 +14,7 @@ from service.history.model import Action, ChangeSet, FileChange, Pending, Revisi
 from service.history.restore import RestoredNote
 from service.store.files import version_of
 from service.tools.notices import plain
-from service.tools.shapes import NextOffset, Shape, fitting
+from service.tools.shapes import NextOffset, Notice, Shape, fitting
 from service.tools.shapes import Version as HashVersion
 from service.vault.model import Page
 
@@ -92,6 +92,7 @@ class NoteRestored(Shape):
     from_revision: str
     from_time: str
     commit: Annotated[str | None, Field(description="The commit that did it; null if the note was like this already.")]
+    notice: Notice
 
     @staticmethod
     def of(restored: RestoredNote, zone: ZoneInfo) -> NoteRestored:
@@ -102,6 +103,7 @@ class NoteRestored(Shape):
             from_revision=_short(restored.source),
             from_time=_local(restored.source.time, zone),
             commit=None if restored.commit is None else restored.commit[:REVISION_DIGITS],
+            notice=restored.caution,
         )
 
 

@@ -26,6 +26,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound="Shape")
 
 Version = Annotated[str, Field(description="Give it as expected_hash to change exactly this version.")]
+Notice = Annotated[str, Field(description="Something the owner should know; mostly empty.")]
 NextOffset = Annotated[int | None, Field(description="Where the next page begins; null at the end.")]
 
 LeftOut = Annotated[list[str], Field(description="Low-trust folders that were not looked into.")]
@@ -56,7 +57,7 @@ class NoteWritten(Shape):
     path: str
     version: Version
     bytes: int
-    notice: Annotated[str, Field(description="Something the owner should know; mostly empty.")]
+    notice: Notice
 
     @staticmethod
     def of(written: Written) -> NoteWritten:

@@ -66,11 +66,11 @@ def _daily_more(vault: Vault, actor: Actor, _: History) -> None:
 
 
 def _restore(_: Vault, actor: Actor, history: History) -> None:
-    restore.note(history, actor, paths.note("Note.md"))
+    said(restore.note(history, actor, paths.note("Note.md")).caution)
 
 
 def _undelete(_: Vault, actor: Actor, history: History) -> None:
-    restore.note(history, actor, paths.note("Folder/Gone.md"))
+    said(restore.note(history, actor, paths.note("Folder/Gone.md")).caution)
 
 
 def _commit(_: Vault, __: Actor, history: History) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import unicodedata
 from datetime import timedelta
@@ -16,6 +17,7 @@ from service.history import restore
 from service.history.restore import Asked, Restored
 from service.store.files import version_of
 from service.vault.model import Actor
+from tests.support.kernels import RefusingKernel
 from tests.support.timeline import Timeline, again, contents, run_git, timeline_in
 
 OWNER = Actor("owner", "owner", permit=lambda: None)
@@ -613,3 +615,17 @@ def test_restoring_what_is_there_already_makes_no_restore_commit(line: Timeline)
     done = restore.note(line.history, OWNER, paths.writable_note("n.md"), revision="HEAD")
     assert done.commit is None
     assert line.commit_count() == 1
+
+
+def test_a_restore_that_did_not_end_as_it_should_says_so(line: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """guards.md 3.1: once a change is visible, what goes wrong is a caution and no failure; here a removal that is refused."""
+    line.put("n.md", "old\n")
+    line.commit()
+    line.put("n.md", "new\n")
+    monkeypatch.setattr(line.history.files, "_kernel", RefusingKernel({"unlink": errno.EACCES}))
+    done = bring_back(line, "n.md", revision="HEAD")
+    assert [caution.path for caution in done.cautions] == ["n.md"]
+    assert "next start" in done.cautions[0].what
+    assert (line.vault / "n.md").read_bytes() == b"old\n"
+    line.put("n.md", "newer\n")
+    assert "next start" in restore.note(line.history, OWNER, paths.note("n.md"), revision="HEAD~1").caution
