@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
@@ -19,6 +19,7 @@ EVERY_TOOL = {
     "search_notes",
     "read_note",
     "read_notes",
+    "get_frontmatter",
     "list_notes",
     "list_recent",
     "get_vault_tree",
@@ -31,7 +32,7 @@ EVERY_TOOL = {
     "note_history",
     "restore_note",
 }
-"""issue 2: the tools of this slice."""
+"""Every tool there is, as a client sees it."""
 
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
@@ -71,6 +72,7 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert "Tour/Soup.md" in text_of(await call("list_notes", folder="Tour"))
         assert "Tour/Soup.md" in text_of(await call("list_recent"))
         assert "Tour" in text_of(await call("get_vault_tree"))
+        await guards_are_at_work(call)
         day = structured(await call("append_daily_note", text="made soup"))
         assert "made soup" in text_of(await call("read_note", path=day["path"]))
         assert "Tour/Soup.md" in text_of(await call("list_changes"))
@@ -89,6 +91,22 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert gone.is_error
         assert text_of(gone).startswith("NOT_FOUND")
         assert called == EVERY_TOOL
+
+
+async def guards_are_at_work(call: Callable[..., Awaitable[CallToolResult]]) -> None:
+    """issue 3, in the image: a remote image becomes a link, hidden words stay hidden, and properties are values.
+
+    A style, a remote image and YAML each need a package that is imported only then.
+    """
+    page = '---\ntime: 22:30\n---\n![logo](https://example.com/p.png)\n\n<p style="opacity:0">secretword</p>\n\nend\n'
+    made = structured(await call("create_note", path="Tour/Page.md", content=page))
+    assert "1 remote image was made a link" in str(made["notice"])
+    shown = text_of(await call("read_note", path="Tour/Page.md"))
+    assert "\n[logo](https://example.com/p.png)\n" in shown
+    assert "secretword" not in shown
+    assert "secretword" not in text_of(await call("search_notes", query="secretword"))
+    facts = structured(await call("get_frontmatter", path="Tour/Page.md"))
+    assert facts["properties"] == {"time": "22:30"}
 
 
 def revisions(appliance: Appliance) -> Callable[[str], str]:
