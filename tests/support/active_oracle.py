@@ -49,14 +49,16 @@ def _active(text: str) -> Iterator[tuple[str, str]]:
     parser = _parser()
     front = re.match(r"---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|$)", text)
     tokens = parser.parse(text[front.end() :] if front else text)
-    for token in tokens:
+    for number, token in enumerate(tokens):
         if token.type == "fence" and _runs(token.info, token.content):
             yield "block", token.info + token.content
         for child in token.children or ():
             if child.type == "code_inline" and re.match(r"\s*\$=", child.content):
                 yield "script", child.content
         said = "".join(child.content if child.type == "text" else "\x00" for child in token.children or ())
-        for found in re.finditer(r"!\[\[([^\]\n|\x00]*)(?:\|[^\]\n\x00]*)?\]\]", said):
+        # A bar ends the cell of a table: readers that do not know tables see the whole of an embed that it cuts.
+        end = r"(?:\]\]|\Z)" if number and tokens[number - 1].type in ("td_open", "th_open") else r"\]\]"
+        for found in re.finditer(r"!\[\[([^\]\n|\x00]*)(?:\|[^\]\n\x00]*)?" + end, said):
             if _is_remote(found[1]):
                 yield "embed", found[1]
     page = LexborHTMLParser(parser.renderer.render(tokens, parser.options, {}))

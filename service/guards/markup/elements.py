@@ -125,6 +125,7 @@ def unseen(
             shown_in = drawn.TEXT_ONLY_IN[token.name]
             found = ((token.start, outer_end),) if is_deep else [*_undrawn(text, tokens, at, inner_end, shown_in)]
             within.append(inner_end)
+            outer_end = outer_end if is_deep else token.end  # what it holds is still to be looked at
         elif token.is_foreign and token.name in drawn.SHAPES and not is_void and token.start >= covered:
             shape_end = inner_end if closing is not None else min([inner_end, *within])
             found = ((token.end, shape_end),) if text[token.end : shape_end].strip() else ()
