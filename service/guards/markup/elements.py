@@ -83,13 +83,7 @@ def unseen(
         check: called every now and then; may raise to stop.
     """
     closings = _matched(tokens)
-    open_scopes = [
-        token.start
-        for at, token in enumerate(tokens)
-        if isinstance(token, Start)
-        and _reach(token.name) is Reach.SECTION
-        and (at not in closings or closings[at].start > end_of_block(token.start, Reach.LEAF))
-    ]
+    open_scopes = _left_open(tokens, closings, end_of_block)
     looks = _Looks()
     sheets = Sheets(_sheets(text, tokens, closings))
     within: list[int] = []
@@ -135,6 +129,17 @@ def unseen(
             count += token.start >= covered
             covered = max(covered, outer_end)
     return Unseen(spans, count)
+
+
+def _left_open(tokens: Sequence[Token], closings: Mapping[int, End], end_of_block: EndOfBlock) -> list[int]:
+    """Where scopes begin that go on behind their block."""
+    return [
+        token.start
+        for at, token in enumerate(tokens)
+        if isinstance(token, Start)
+        and _reach(token.name) is Reach.SECTION
+        and (at not in closings or closings[at].start > end_of_block(token.start, Reach.LEAF))
+    ]
 
 
 def _sheets(text: str, tokens: Sequence[Token], closings: Mapping[int, End]) -> Iterator[str]:
