@@ -111,9 +111,9 @@ def unseen(
             or _is_never_shown(token, text[token.end : min(inner_end, token.end + 20)])
         ):
             found = ((token.start, outer_end),)
-        elif token.name in FALLBACK and token.start >= covered:
+        elif token.name in FALLBACK and inner_end > covered:
             found = [*_fallback(text, tokens, at, inner_end)]
-        elif token.name in drawn.TEXT_ONLY_IN and token.start >= covered:
+        elif token.name in drawn.TEXT_ONLY_IN and inner_end > covered:
             within = [end for end in within if end > token.start]
             is_deep = len(within) >= _MAX_WITHIN
             shown_in = drawn.TEXT_ONLY_IN[token.name]
