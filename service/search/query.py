@@ -17,18 +17,14 @@ from typing import Final
 from service.errors import AppError
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
-from service.search import matching, patience, snippets
+from service.search import matching, snippets
 from service.search.matching import Needle
-from service.store import scan
-from service.store.scan import Scanned
-from service.vault import frontmatter, text
+from service.vault import frontmatter, survey, text
 from service.vault.model import Page, Vault
+from service.vault.survey import Seen, Survey
 
 NAME_BONUS: Final = 10
 """Points of relevance for a file name that holds the query; a matching line is one."""
-
-DEADLINE_S: Final = 45.0
-"""Seconds a search may take, below the minute that clients commonly wait."""
 
 
 class Part(enum.Enum):
@@ -88,16 +84,6 @@ class Found:
     left_out: tuple[VaultPath, ...] = ()
 
 
-LOOKING_S: Final = 10.0
-"""Seconds of the processor that a search spends on views in all.
-
-After them, long notes that may hide something and were never looked at are skipped, and counted: a folder of hostile notes
-must not keep every search from ending. The next search goes on with them."""
-
-MAX_LATE_BYTES: Final = 20_000
-"""Bytes of a note that is looked at even then: it takes a few hundredths of a second."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Match:
     path: VaultPath
@@ -111,43 +97,26 @@ def search(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic
 
     Raises:
         NoteNotFound: there is no such folder; names the nearest.
-        Unavailable: it took longer than DEADLINE_S.
+        Unavailable: it took longer than a survey may take.
     """
     needle = matching.needle(query.words, is_case_sensitive=query.is_case_sensitive)
-    return patience.within(DEADLINE_S, lambda deadline: _search(vault, query, needle, deadline), now)
-
-
-def _search(vault: Vault, query: Query, needle: Needle, deadline: patience.Deadline) -> Found:
     excluded = _as_excluded(query.excluded)
-    trusts_all = query.include_low_trust or vault.low_trust.holds(query.folder)
-    left_out: list[VaultPath] = []
+    return survey.make(
+        vault,
+        lambda notes: _found(notes, query, needle),
+        query.folder,
+        include_low_trust=query.include_low_trust,
+        is_excluded=(lambda path: _composed(path.parts) in excluded) if excluded else None,
+        now=now,
+    )
 
-    def is_wanted(path: VaultPath) -> bool:
-        deadline.check()
-        if excluded and _composed(path.parts) in excluded:
-            return False
-        if trusts_all or not vault.low_trust.holds(path):
-            return True
-        left_out.append(path)  # such a folder itself: what it holds is not asked for
-        return False
 
-    matches: list[_Match] = []
-    skipped = 0
-    looked_s = 0.0
-    for found in scan.scan(vault.files, query.folder, max_bytes=limits.MAX_SEARCHED_BYTES, is_wanted=is_wanted):
-        began = time.thread_time()
-        max_new_bytes = MAX_LATE_BYTES if looked_s >= LOOKING_S else None
-        shown = None if found.data is None else vault.views.shown(found.data, max_new_bytes)
-        looked_s += time.thread_time() - began
-        if found.data is None or shown is None:
-            skipped += 1
-        elif match := _match(found, found.data, shown, query, needle):
-            matches.append(match)
+def _found(notes: Survey, query: Query, needle: Needle) -> Found:
+    matches = [match for seen in notes if (match := _match(seen, query, needle))]
     matches.sort(key=_in_order(query.order))
     total = sum(match.hits for match in matches)
-    return Found(
-        Page(tuple(_hits(vault, query, needle, matches)), total, query.offset), len(matches), skipped, tuple(left_out)
-    )
+    hits = tuple(_hits(notes.vault, query, needle, matches))
+    return Found(Page(hits, total, query.offset), len(matches), notes.skipped, tuple(notes.left_out))
 
 
 def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:
@@ -160,13 +129,13 @@ def _composed(parts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part if part.isascii() else unicodedata.normalize("NFC", part) for part in parts)
 
 
-def _match(found: Scanned, data: bytes, shown: bytes, query: Query, needle: Needle) -> _Match | None:
-    lines = len(_lines(found.path, data, shown, query, needle))
-    is_named = needle.is_in(unicodedata.normalize("NFC", found.path.stem))
+def _match(seen: Seen, query: Query, needle: Needle) -> _Match | None:
+    lines = len(_lines(seen.path, seen.data, seen.shown, query, needle))
+    is_named = needle.is_in(unicodedata.normalize("NFC", seen.path.stem))
     hits = lines or int(is_named and query.part is Part.BOTH)
     if not hits:
         return None
-    return _Match(found.path, found.mtime_ns, hits, lines + (NAME_BONUS if is_named else 0))
+    return _Match(seen.path, seen.mtime_ns, hits, lines + (NAME_BONUS if is_named else 0))
 
 
 def _lines(path: VaultPath, data: bytes, shown: bytes, query: Query, needle: Needle) -> list[int]:

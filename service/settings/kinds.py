@@ -14,7 +14,8 @@ from typing import Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-TOOLSETS: Final = ("notes", "daily", "metadata", "history")
+DEFAULT_TOOLSETS: Final = ("notes", "daily", "tasks", "metadata", "links", "history")
+TOOLSETS: Final = (*DEFAULT_TOOLSETS, "files", "connector")
 OFF: Final = "off"
 """How a list or a number that has a default is switched off, since a name set to nothing counts as not set."""
 MIN_ORIGIN_SECRET_CHARS: Final = 32

@@ -51,8 +51,8 @@ TABLE: Final[Sequence[Setting]] = (
     Setting("STRONGROOM_ORIGIN_SECRET", "origin_secrets", "secret", "",
             "When set, requests without this x-origin-secret header get an empty 404; "
             "two values, separated by a comma, while changing it.", kinds.secrets, is_secret=True),
-    Setting("STRONGROOM_TOOLSETS", "toolsets", "list", ",".join(kinds.TOOLSETS),
-            "Which groups of tools are offered.", kinds.toolsets),
+    Setting("STRONGROOM_TOOLSETS", "toolsets", "list", ",".join(kinds.DEFAULT_TOOLSETS),
+            "Which groups of tools are offered; files and connector are there to be added.", kinds.toolsets),
     Setting("STRONGROOM_DISABLED_TOOLS", "disabled_tools", "list", "",
             "Single tools to leave out.", kinds.words),
     Setting("STRONGROOM_READ_ONLY", "is_read_only", "flag", "0",

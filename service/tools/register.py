@@ -33,7 +33,7 @@ class ToolSpec:
         fn: a plain `def`; its name, docstring and annotated parameters are what a model reads. One that returns `str`
             answers as text; one that returns a model from `shapes.py` answers as structured content with its schema.
         title: for people.
-        toolset: notes, daily, metadata or history.
+        toolset: one of `settings.kinds.TOOLSETS`.
         writes: it changes the vault: needs the scope vault:write, and is not offered in read-only mode.
         destructive: it may take away or replace what was there.
         idempotent: doing it again with the same arguments changes nothing more.

@@ -7,7 +7,6 @@ changed span, whose new lines take the note's line ends; what is hidden stays wh
 
 from __future__ import annotations
 
-import io
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from service.guards import limits
 from service.guards.outgoing import View
 from service.vault import diffs, text, through
 from service.vault.text import CRLF, LF, NoteText
+from service.vault.through import Piece
 
 MAX_LINES_NAMED: Final = 10
 """Line numbers that an ambiguous match names."""
@@ -110,20 +110,12 @@ def _written(
     `is_after_hidden`: what is only put in goes behind what is hidden at that place, not before it.
     """
     skip, keep = ends
-    view_offset, raw = _offsets(now.text), through.RawOffsets(now)
-    written, shown = io.StringIO(newline=""), io.StringIO(newline="")
-    raw_done = view_done = 0
-    for place in _find_all(now.text.replace(CRLF, LF), old):
-        start, end = view_offset(place + skip), view_offset(place + len(old) - keep)
-        raw_start, raw_end = raw.span(start, end, is_after_hidden=is_after_hidden)
-        written.write(now.raw[raw_done:raw_start])
-        written.write(added)
-        shown.write(now.text[view_done:start])
-        shown.write(added)
-        raw_done, view_done = raw_end, end
-    written.write(now.raw[raw_done:])
-    shown.write(now.text[view_done:])
-    return written.getvalue(), shown.getvalue()
+    view_offset = _offsets(now.text)
+    pieces = (
+        Piece(view_offset(place + skip), view_offset(place + len(old) - keep), added)
+        for place in _find_all(now.text.replace(CRLF, LF), old)
+    )
+    return through.pieced(now, pieces, is_after_hidden=is_after_hidden)
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:

@@ -9,14 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from service.guards import incoming, outgoing
+from service.errors import HiddenContent, TooLarge
+from service.guards import incoming, limits, outgoing
 from service.guards.incoming import Incoming
-from service.guards.outgoing import Hidden
+from service.guards.outgoing import Hidden, View
 from service.guards.paths import VaultPath
 from service.vault import changes, diffs, editing, text, through
 from service.vault.editing import Edit
 from service.vault.model import Vault
 from service.vault.text import NoteText
+from service.vault.through import Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,42 @@ def edited(vault: Vault, path: VaultPath, old: NoteText, edits: Sequence[Edit]) 
         diff = diffs.unified(through.look(old.text).text, through.as_hidden(after.text, new.text).text)
     said = replace(new, counts=Counter(new.counts) + hidden)
     return old.with_text(new.text), Outcome(outcome.replaced, diff, said.notice)
+
+
+def pieced(vault: Vault, path: VaultPath, old: NoteText, pieces: Sequence[Piece]) -> tuple[NoteText, Outcome]:
+    """A note with pieces of its view replaced (sorted, disjoint, in the note's line ends): for tools that know the place.
+
+    What is hidden at the place of a mere insertion stays behind it, or before it where only that keeps it hidden.
+
+    Raises:
+        HiddenContent: what is not shown of the note would be touched, shown, or added to.
+        UnsafeContent: as `incoming.guard`.
+        TooLarge: the note would be too large.
+    """
+    visible = [replace(piece, new=incoming.visible(piece.new)) for piece in pieces]
+    hidden = sum(len(piece.new) - len(kept.new) for piece, kept in zip(pieces, visible, strict=True))
+    now = through.look(old.text)
+    added = "".join(piece.new for piece in visible)
+    if len(now.raw) + len(added) > limits.MAX_NOTE_BYTES:
+        raise TooLarge(
+            f"{str(path)!r} with this change", len(now.raw) + len(added), limits.MAX_NOTE_BYTES, "characters"
+        )
+    try:
+        after = _put_in(now, visible, added, is_after_hidden=False)
+    except HiddenContent:
+        if now.is_whole:
+            raise
+        after = _put_in(now, visible, added, is_after_hidden=True)
+    new = incoming.guard(
+        old.text, after.raw, changes.between(old.text, after.raw), may_be_active=vault.may_be_active.holds(path)
+    )
+    shown = after if new.text == after.raw else through.as_hidden(after.raw, new.text)
+    said = replace(new, counts=Counter(new.counts) + Counter({incoming.INVISIBLE: hidden} if hidden else {}))
+    return old.with_text(new.text), Outcome(len(visible), diffs.unified(now.text, shown.text), said.notice)
+
+
+def _put_in(now: View, pieces: Sequence[Piece], added: str, *, is_after_hidden: bool) -> View:
+    return through.changed(*through.pieced(now, pieces, is_after_hidden=is_after_hidden), added)
 
 
 def _without_invisible(edits: Sequence[Edit]) -> tuple[list[Edit], Counter[str]]:

@@ -11,6 +11,7 @@ from service.guards.paths import VaultPath
 from service.guards.trust import ALL_TRUSTED, NONE, Folders, LowTrust
 from service.store.files import Permit, VaultFiles
 from service.store.lock import Lock
+from service.vault.facts import Facts
 from service.vault.views import Views
 
 T = TypeVar("T")
@@ -55,6 +56,7 @@ class Vault:
     low_trust: LowTrust = ALL_TRUSTED
     may_be_active: Folders = NONE
     views: Views = field(default_factory=Views)
+    facts: Facts = field(default_factory=Facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,24 @@ Source: docs/explanation/guards.md, editing through the view.
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from service.errors import HiddenContent
 from service.guards import outgoing
 from service.guards.outgoing import View
 
 _NOTHING_DONE = "Nothing was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Put `new` in the place of `text[start:end]` of a view. `new` has the note's own line ends."""
+
+    start: int
+    end: int
+    new: str
 
 
 class RawOffsets:
@@ -66,6 +79,30 @@ def look(raw: str) -> View:
             f"{_NOTHING_DONE}"
         )
     return view
+
+
+def pieced(now: View, pieces: Iterable[Piece], *, is_after_hidden: bool = False) -> tuple[str, str]:
+    """The raw text and the view with all pieces put in, which must be sorted and disjoint. Neither is looked at here.
+
+    Args:
+        is_after_hidden: what is only put in goes behind what is hidden at that place, not before it.
+
+    Raises:
+        HiddenContent: something hidden lies in what would be replaced.
+    """
+    raw = RawOffsets(now)
+    written, shown = io.StringIO(newline=""), io.StringIO(newline="")
+    raw_done = view_done = 0
+    for piece in pieces:
+        raw_start, raw_end = raw.span(piece.start, piece.end, is_after_hidden=is_after_hidden)
+        written.write(now.raw[raw_done:raw_start])
+        written.write(piece.new)
+        shown.write(now.text[view_done : piece.start])
+        shown.write(piece.new)
+        raw_done, view_done = raw_end, piece.end
+    written.write(now.raw[raw_done:])
+    shown.write(now.text[view_done:])
+    return written.getvalue(), shown.getvalue()
 
 
 def changed(raw: str, expected: str, added: str) -> View:

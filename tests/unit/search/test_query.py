@@ -8,9 +8,9 @@ import pytest
 
 from service.errors import NoteNotFound, Unavailable
 from service.guards import limits, paths
-from service.search import query as searching
-from service.search.query import DEADLINE_S, Found, Order, Part, Query, search
+from service.search.query import Found, Order, Part, Query, search
 from service.store import scan
+from service.vault import survey
 from tests.support.desk import Desk
 
 
@@ -172,15 +172,15 @@ def test_a_note_that_goes_while_it_is_being_found_is_left_out(desk: Desk, monkey
         (desk.folder / "a.md").unlink()
         return scanned
 
-    monkeypatch.setattr(searching.scan, "scan", scan_then_lose)
+    monkeypatch.setattr(scan, "scan", scan_then_lose)
     assert places(search(desk.vault, Query("word"))) == [("b.md", 1)]
 
 
 def test_a_search_that_takes_too_long_ends_with_a_way_out(desk: Desk) -> None:
     """style.md, Async and threads: long scans look at their deadline."""
     desk.put({f"{number}.md": "word" for number in range(5)})
-    moments = iter([0.0, 1.0, DEADLINE_S - 1, DEADLINE_S + 1])
-    with pytest.raises(Unavailable, match="stopped after 45 s; narrow it with path_prefix"):
+    moments = iter([0.0, 1.0, survey.DEADLINE_S - 1, survey.DEADLINE_S + 1])
+    with pytest.raises(Unavailable, match="stopped after 45 s; name a smaller folder"):
         search(desk.vault, Query("word"), now=lambda: next(moments))
 
 
@@ -189,15 +189,15 @@ def test_a_folder_of_notes_that_take_long_to_look_at_does_not_keep_a_search_from
 ) -> None:
     """guards.md 6, 60 and 62: once looking took its time, long notes that may hide something are skipped and counted."""
     long = "word <!-- hidden -->\n" + "more\n" * 5_000
-    assert len(long) > searching.MAX_LATE_BYTES
+    assert len(long) > survey.MAX_LATE_BYTES
     desk.put({"long.md": long, "plain.md": "word\n" * 10 + "more\n" * 5_000, "short.md": "word <!-- hidden -->\n"})
     with monkeypatch.context() as patch:
-        patch.setattr(searching, "LOOKING_S", 0.0)
+        patch.setattr(survey, "LOOKING_S", 0.0)
         found = search(desk.vault, Query("word"))
         assert {path for path, _ in places(found)} == {"plain.md", "short.md"}
         assert (found.notes, found.skipped) == (2, 1)
     again = search(desk.vault, Query("word"))
     assert (again.notes, again.skipped) == (3, 0)
     with monkeypatch.context() as patch:
-        patch.setattr(searching, "LOOKING_S", 0.0)
+        patch.setattr(survey, "LOOKING_S", 0.0)
         assert search(desk.vault, Query("word")).notes == 3  # what was looked at once is known

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.errors import Unavailable
-from service.search import patience
+from service.vault import patience
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Deadline:
         """Raise Unavailable when the moment has passed."""
         if self.now() > self.at:
             raise Unavailable(
-                f"the search was stopped after {self.allowed_s:g} s; narrow it with path_prefix and try again."
+                f"looking through the notes was stopped after {self.allowed_s:g} s; name a smaller folder (path_prefix) and try again."
             )
 
 

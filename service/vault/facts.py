@@ -1,0 +1,13 @@
+"""What is remembered of notes' texts, one kind at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One `Remembered` for each kind of thing that a question about the whole vault asks for.
+
+    A kind is a pure function in `service.vault.parts`, and a glance that tells notes apart that can hold none.
+    """
