@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from service.auth.budget import Budget
 from service.auth.model import Grant
@@ -10,7 +11,7 @@ from service.clock import Clock, SystemClock
 from service.guards.trust import Folders, LowTrust
 from service.history.history import SCHEMAS, History, Locks
 from service.history.model import Setup
-from service.settings import Settings, load
+from service.settings import Settings, kinds, load
 from service.store.db import Database
 from service.store.files import VaultFiles
 from service.store.lock import Lock
@@ -18,15 +19,19 @@ from service.store.root import Root
 from service.tools.context import Room
 from service.vault.model import Vault
 
+ALL_TOOLSETS: Final = ",".join(kinds.TOOLSETS)
+
 
 def settings_for(folder: Path, **more: str) -> Settings:
-    """Settings with `vault` and `state` below `folder`, both made; `more` are settings without their prefix."""
+    """Settings with `vault` and `state` below `folder`, both made, and all toolsets on; `more` are settings without their
+    prefix."""
     for name in ("vault", "state"):
         (folder / name).mkdir(exist_ok=True)
     environ = {
         "STRONGROOM_VAULT": str(folder / "vault"),
         "STRONGROOM_STATE": str(folder / "state"),
         "STRONGROOM_PORT": "0",
+        "STRONGROOM_TOOLSETS": ALL_TOOLSETS,
         "TZ": "UTC",
     }
     return load(environ | {name if name == "TZ" else f"STRONGROOM_{name}": value for name, value in more.items()})

@@ -47,8 +47,12 @@ CODES: Final[Mapping[str, str]] = {
 GROUPS: Final[Mapping[str, str]] = {
     "notes": "Notes",
     "daily": "Daily notes",
+    "tasks": "Tasks",
     "metadata": "Metadata",
+    "links": "Links",
     "history": "History",
+    "files": "Files (off by default)",
+    "connector": "Connector (off by default)",
 }
 
 

@@ -13,6 +13,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from service.tools.catalogue import SPECS
+from tests.support.rooms import ALL_TOOLSETS
 from tests.support.service import ERAS, Service, environment, text_of
 from tests.wire.test_stdio import client_of
 
@@ -132,7 +133,7 @@ def test_every_tool_is_called() -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_no_answer_and_no_line_of_the_log_holds_what_is_hidden(tmp_path: Path, era: str) -> None:
     """Over HTTP, with the log at its most talkative."""
-    with Service.start(tmp_path, LOG_LEVEL="debug") as service:
+    with Service.start(tmp_path, LOG_LEVEL="debug", TOOLSETS=ALL_TOOLSETS) as service:
         lay_out(service.vault)
         assert service.cli("commit").returncode == 0
         async with service.client(service.token("laptop"), era) as client:
@@ -149,7 +150,7 @@ async def test_no_answer_and_no_line_of_the_log_holds_what_is_hidden(tmp_path: P
 
 async def test_so_it_is_over_stdio(tmp_path: Path) -> None:
     """The same server without HTTP."""
-    environ = environment(tmp_path)
+    environ = environment(tmp_path, TOOLSETS=ALL_TOOLSETS)
     lay_out(tmp_path / "vault")
     async with client_of(environ) as client:
         check(await answers(client))

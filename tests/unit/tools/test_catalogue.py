@@ -7,6 +7,7 @@ import json
 import pytest
 from mcp_types import Tool
 
+from service.settings import kinds
 from service.tools import catalogue
 from service.tools.register import ToolSpec
 from tests.support.calling import calling
@@ -24,10 +25,12 @@ async def listed(desk: Desk) -> list[Tool]:
 
 
 async def test_the_definitions_stay_within_their_budget(desk: Desk) -> None:
-    """decisions.md 17: name, description, title, annotations and input schema together."""
+    """decisions.md 17, of the tools that are on by default: name, description, title, annotations and input schema together."""
+    offered = {spec.name for spec in catalogue.SPECS if spec.toolset in kinds.DEFAULT_TOOLSETS}
     definitions = [
         tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"output_schema"})
         for tool in await listed(desk)
+        if tool.name in offered
     ]
     assert len(json.dumps(definitions, ensure_ascii=False, separators=(",", ":")).encode()) <= BUDGET_BYTES
 

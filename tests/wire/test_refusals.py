@@ -1,0 +1,141 @@
+"""Every tool refuses what it must over the wire: HTTP in both protocol eras, and stdio.
+
+Rows that hold for all tools are made from the schemas, so that a new tool has them as soon as it is there; what a tool
+refuses besides stands in REFUSALS, one row for each code that its part of docs/reference/tools.md or its docstring can give.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from mcp.client import Client
+
+from service.tools.catalogue import SPECS
+from service.tools.register import as_tool
+from service.tools.workers import Workers
+from tests.support.rooms import ALL_TOOLSETS
+from tests.support.service import ERAS, Service, environment, text_of
+from tests.support.toolpaths import Kind, places, sample
+from tests.support.vaults import lay_out
+from tests.wire.test_stdio import client_of
+
+pytestmark = pytest.mark.anyio
+
+Row = tuple[str, dict[str, Any], str]
+
+NOTES: Final[Mapping[str, str | bytes]] = {
+    "era/new.md": "one\ntwo\nthree\n",
+    "old.md": "from before\n",
+    "taken.md": "taken\n",
+    "odd.md": b"\xff\xfe\n",
+    "hidden.md": "a <!-- b --> c\n",
+    "broken.md": "---\na: [1\n---\ntext\n",
+    "tasks.md": "# Tasks\n\n- [ ] water\n- [x] done\n\ntext\n\n# Same\n\n# Same\n",
+    "pic.png": b"\x89PNG\r\n\x1a\n",
+    "Folder/in.md": "in\n",
+}
+
+REFUSALS: Final[list[Row]] = [
+    ("search_notes", {"query": "x", "path_prefix": "nowhere"}, "NOT_FOUND"),
+    ("read_note", {"path": "olt.md"}, "NOT_FOUND"),
+    ("list_notes", {"folder": "nowhere"}, "NOT_FOUND"),
+    ("get_frontmatter", {"path": "broken.md"}, "INVALID_FRONTMATTER"),
+    ("create_note", {"path": "taken.md", "content": "x"}, "ALREADY_EXISTS"),
+    ("create_note", {"path": "a.md", "content": "x" * 1_000_001}, "TOO_LARGE"),
+    ("create_note", {"path": "CON.md", "content": "x"}, "INVALID_PATH"),
+    ("append_to_note", {"path": "odd.md", "content": "x"}, "NOT_TEXT"),
+    ("append_to_note", {"path": "old.md", "content": "<!-- x -->"}, "HIDDEN_CONTENT"),
+    ("edit_note", {"path": "old.md", "edits": [{"old_string": "nothing", "new_string": "x"}]}, "NO_MATCH"),
+    ("edit_note", {"path": "tasks.md", "edits": [{"old_string": "# Same", "new_string": "x"}]}, "AMBIGUOUS_MATCH"),
+    ("edit_note", {"path": "hidden.md", "edits": [{"old_string": "a  c", "new_string": "x"}]}, "HIDDEN_CONTENT"),
+    ("edit_note", {"path": "odd.md", "edits": [{"old_string": "a", "new_string": "x"}]}, "NOT_TEXT"),
+    ("append_daily_note", {"text": "x", "date": "2026-02-30"}, "INVALID_ARGUMENT"),
+    ("list_changes", {"since": "no time at all"}, "INVALID_ARGUMENT"),
+    ("note_history", {"path": "never.md"}, "NOT_FOUND"),
+    ("restore_note", {"path": "old.md", "revision": "0000000"}, "NOT_FOUND"),
+    ("restore_note", {"path": "old.md", "at": "no time at all"}, "INVALID_ARGUMENT"),
+]
+"""What only one tool refuses, or refuses in its own way."""
+
+
+NEEDS_A_PAST: Final = {"restore_note"}
+"""What refuses another version only once there is a version to go back to: see tests/unit/tools/test_past.py."""
+
+
+def every_row() -> Iterator[Row]:
+    """Those that the schemas give, and those written down."""
+    for place in places():
+        yield place.tool, place.with_path("../out.md"), "INVALID_PATH"
+        yield place.tool, place.with_path("a\u202eb.md"), "INVALID_PATH"
+        yield place.tool, place.with_path(".obsidian/x.md"), "HIDDEN_PATH"
+        if place.kind in (Kind.NOTE, Kind.WRITTEN, Kind.NEW):
+            yield place.tool, place.with_path("pic.exe"), "NOT_A_NOTE"
+    for spec in SPECS:
+        schema = as_tool(spec, Workers()).parameters
+        given = sample(spec.name, schema.get("required", []))
+        yield spec.name, {**given, "no_such": 1}, "INVALID_ARGUMENT"
+        for name in schema.get("required", []):
+            yield spec.name, {key: value for key, value in given.items() if key != name}, "INVALID_ARGUMENT"
+        if "expected_hash" in schema["properties"] and spec.name not in NEEDS_A_PAST:
+            yield spec.name, {**given, "expected_hash": "0000"}, "CONFLICT"
+        for name, about in schema["properties"].items():
+            if "minimum" in about:
+                yield spec.name, {**given, name: about["minimum"] - 1}, "INVALID_ARGUMENT"
+            if "maximum" in about:
+                yield spec.name, {**given, name: about["maximum"] + 1}, "INVALID_ARGUMENT"
+            if "enum" in about:
+                yield spec.name, {**given, name: "none of them"}, "INVALID_ARGUMENT"
+    yield from REFUSALS
+
+
+def bytes_of(vault: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(vault)): path.read_bytes() for path in vault.rglob("*") if path.is_file()}
+
+
+@asynccontextmanager
+async def connected(folder: Path, way: str) -> Any:
+    """A client that may do everything, by HTTP in an era or by stdio, over a vault that was laid out."""
+    (folder / "vault").mkdir()
+    lay_out(folder / "vault", NOTES)
+    if way == "stdio":
+        async with client_of(environment(folder, TOOLSETS=ALL_TOOLSETS)) as client:
+            yield client
+        return
+    with Service.start(folder, TOOLSETS=ALL_TOOLSETS) as service:
+        async with service.client(service.token("t"), way) as client:
+            yield client
+
+
+@pytest.mark.parametrize("way", [*ERAS, "stdio"])
+async def test_every_tool_refuses_what_it_must_with_its_code_and_a_sentence(tmp_path: Path, way: str) -> None:
+    """contract.md: errors are `CODE: sentence with a way out`; and a refusal changes nothing."""
+    wrong = []
+    async with connected(tmp_path, way) as client:
+        before = bytes_of(tmp_path / "vault")
+        for name, arguments, code in every_row():
+            said = await refused(client, name, arguments)
+            if not said.startswith(f"{code}: ") or len(said) < len(code) + 20:
+                wrong.append(f"{name} {json.dumps(arguments)[:100]}: wanted {code}, said {said[:200]}")
+            assert str(tmp_path) not in said
+        assert bytes_of(tmp_path / "vault") == before
+    assert not wrong, "\n".join(wrong)
+
+
+async def refused(client: Client, name: str, arguments: Mapping[str, Any]) -> str:
+    """What the answer says; one that is reported in its place, or resolves to nothing, counts as well."""
+    result = await client.call_tool(name, dict(arguments))
+    said = text_of(result)
+    return said if result.is_error else said.partition("] ")[2] or f"(no error) {said}"
+
+
+def test_every_tool_has_a_refusal_of_its_own_or_takes_nothing_to_refuse() -> None:
+    """So that nobody forgets a new one."""
+    takes = {spec.name for spec in SPECS if as_tool(spec, Workers()).parameters["properties"]}
+    generic = {"list_recent", "get_vault_tree", "read_notes", "delete_note"}
+    """What these refuse is all made from their schemas."""
+    assert takes - generic <= {name for name, _, _ in REFUSALS}
