@@ -2,7 +2,8 @@
 
 Two passes: the first reads all notes and counts their matching lines, the second reads again the few notes whose lines
 are on the page that was asked for. What is searched is what is shown of a note; only where it hides something is kept
-between searches, by content (`service.vault.views`).
+between searches, by content (`service.vault.views`). Literal: every line that holds the query is a hit. Ranked: every note
+that holds one of its words is, by its best line (`ranking`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Final
 from service.errors import AppError
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
-from service.search import matching, snippets
+from service.search import matching, ranking, snippets
 from service.search.matching import Needle
+from service.search.ranking import Counted, Question
 from service.vault import frontmatter, survey, text
 from service.vault.model import Page, Vault
 from service.vault.survey import Seen, Survey
@@ -33,6 +35,13 @@ class Part(enum.Enum):
     BOTH = "both"
     CONTENT = "content"
     FRONTMATTER = "frontmatter"
+
+
+class Mode(enum.Enum):
+    """Whether the query is one text that lines hold, or words of which notes hold some."""
+
+    LITERAL = "literal"
+    RANKED = "ranked"
 
 
 class Order(enum.Enum):
@@ -51,6 +60,7 @@ class Query:
     """
 
     words: str
+    mode: Mode = Mode.LITERAL
     folder: VaultPath = ROOT
     excluded: tuple[VaultPath, ...] = ()
     order: Order = Order.RELEVANCE
@@ -63,7 +73,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One matching line, or the first line of a note of which only the name matches."""
+    """One matching line, or the first line of a note of which only the name matches. Ranked: the best line of a note.
+
+    `score` is what `NAME_BONUS` tells of; ranked: a hundred times that of `ranking.score`.
+    """
 
     path: VaultPath
     line: int
@@ -93,22 +106,31 @@ class _Match:
 
 
 def search(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) -> Found:
-    """Find the lines that hold `query.words`, by Unicode case folding unless it is case-sensitive.
+    """Find the lines that hold `query.words`, or rank the notes that hold some of them, ignoring case unless it counts.
 
     Raises:
         NoteNotFound: there is no such folder; names the nearest.
         Unavailable: it took longer than a survey may take.
     """
-    needle = matching.needle(query.words, is_case_sensitive=query.is_case_sensitive)
     excluded = _as_excluded(query.excluded)
     return survey.make(
         vault,
-        lambda notes: _found(notes, query, needle),
+        _answer(query),
         query.folder,
         include_low_trust=query.include_low_trust,
         is_excluded=(lambda path: _composed(path.parts) in excluded) if excluded else None,
         now=now,
     )
+
+
+def _answer(query: Query) -> Callable[[Survey], Found]:
+    match query.mode:
+        case Mode.LITERAL:
+            needle = matching.needle(query.words, is_case_sensitive=query.is_case_sensitive)
+            return lambda notes: _found(notes, query, needle)
+        case Mode.RANKED:
+            question = ranking.question(query.words, is_case_sensitive=query.is_case_sensitive)
+            return lambda notes: _ranked(notes, query, question)
 
 
 def _found(notes: Survey, query: Query, needle: Needle) -> Found:
@@ -117,6 +139,28 @@ def _found(notes: Survey, query: Query, needle: Needle) -> Found:
     total = sum(match.hits for match in matches)
     hits = tuple(_hits(notes.vault, query, needle, matches))
     return Found(Page(hits, total, query.offset), len(matches), notes.skipped, tuple(notes.left_out))
+
+
+def _ranked(notes: Survey, query: Query, question: Question) -> Found:
+    holding: list[tuple[VaultPath, int, Counted]] = []
+    count = size = 0
+    for seen in notes:
+        asked = _part(seen.path, seen.data, seen.shown, query.part)
+        words = question.spread(asked)
+        count += 1
+        size += len(words)
+        if counted := question.counted(seen.path.stem if query.part is Part.BOTH else "", asked, words):
+            holding.append((seen.path, seen.mtime_ns, counted))
+    weights = ranking.weights((counted for _, _, counted in holding), question.size, count)
+    matches = [
+        _Match(path, mtime_ns, 1, round(100 * ranking.score(counted, weights, size / count)))
+        for path, mtime_ns, counted in holding
+    ]
+    matches.sort(key=_in_order(query.order))
+    asked_for = matches[query.offset : query.offset + query.limit]
+    hits = tuple(hit for match in asked_for if (hit := _best_hit(notes.vault, query, question, weights, match)))
+    page = Page(hits, len(matches), query.offset)
+    return Found(page, len(matches), notes.skipped, tuple(notes.left_out))
 
 
 def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:
@@ -173,13 +217,10 @@ def _hits(vault: Vault, query: Query, needle: Needle, matches: Sequence[_Match])
 
 
 def _hits_of(vault: Vault, query: Query, needle: Needle, match: _Match) -> list[Hit]:
-    try:
-        data = vault.files.read(match.path, limits.MAX_SEARCHED_BYTES).data
-    except (AppError, OSError):
+    note = _read_again(vault, match.path)
+    if note is None:
         return []
-    shown = vault.views.shown(data)
-    if shown is None:
-        return []
+    data, shown = note
     numbers = _lines(match.path, data, shown, query, needle)
     lines = text.decode(shown).text.split(text.LF)
     return [
@@ -187,3 +228,34 @@ def _hits_of(vault: Vault, query: Query, needle: Needle, match: _Match) -> list[
         for number in numbers or [1]
         for line in [lines[number - 1].removesuffix("\r")]
     ]
+
+
+def _best_hit(vault: Vault, query: Query, question: Question, weights: Sequence[float], match: _Match) -> Hit | None:
+    """The line of a note that says most of what was asked; None when the note has gone since it was counted."""
+    note = _read_again(vault, match.path)
+    if note is None:
+        return None
+    lines = text.decode(_part(match.path, *note, query.part)).text.split(text.LF)
+    best = question.best_line(lines, weights)
+    line = lines[best].removesuffix("\r")
+    return Hit(match.path, best + 1, snippets.around(line, question.span_in(line, weights)), match.score)
+
+
+def _part(path: VaultPath, data: bytes, shown: bytes, part: Part) -> bytes:
+    """What of a note is searched; where it is a part, the lines of the other are empty."""
+    if part is Part.BOTH:
+        return shown
+    last = frontmatter.line_count(data) if path.has_suffix(paths.MARKDOWN_SUFFIXES) else 0
+    lines = shown.split(b"\n")
+    kept = [line if (number <= last) is (part is Part.FRONTMATTER) else b"" for number, line in enumerate(lines, 1)]
+    return b"\n".join(kept)
+
+
+def _read_again(vault: Vault, path: VaultPath) -> tuple[bytes, bytes] | None:
+    """A note's bytes and those of its view, or None when they are to be had no more."""
+    try:
+        data = vault.files.read(path, limits.MAX_SEARCHED_BYTES).data
+    except (AppError, OSError):
+        return None
+    shown = vault.views.shown(data)
+    return None if shown is None else (data, shown)

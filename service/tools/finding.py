@@ -8,7 +8,7 @@ from pydantic import Field
 
 from service.guards import paths
 from service.search import query as searching
-from service.search.query import Order, Part, Query
+from service.search.query import Mode, Order, Part, Query
 from service.tools.arguments import FolderPath, IncludeLowTrust, Offset
 from service.tools.context import Ctx, given, room
 from service.tools.register import ToolSpec
@@ -23,6 +23,7 @@ def search_notes(
     ctx: Ctx,
     query: Annotated[str, Field(min_length=1, max_length=200)],
     *,
+    mode: Literal["literal", "ranked"] = "literal",
     limit: Annotated[int, Field(ge=1, le=50)] = 20,
     offset: Offset = 0,
     path_prefix: Annotated[FolderPath, Field(description="A folder, vault-relative; empty for the whole vault.")] = "",
@@ -34,13 +35,15 @@ def search_notes(
     part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",
     include_low_trust: IncludeLowTrust = False,
 ) -> HitsListed:
-    """Find lines that hold the query as literal text, never a pattern, ignoring case.
+    """Find lines that hold the query as literal text, never a pattern, ignoring case; or notes that answer it best.
 
-    Each hit is one line, with its number and a snippet around the match. A note of which only the name matches gives
-    its first line. Score: matching lines in the note, plus 10 if its name matches.
+    literal: each hit is one line, with its number and a snippet; a note of which only the name matches gives its first
+    line. Score: matching lines, plus 10 if the name matches. ranked: any of the query's words counts, rare ones and the whole
+    phrase most; each hit is a note's best line. For questions in plain words.
     """
     question = Query(
         query,
+        Mode(mode),
         folder=paths.folder(path_prefix),
         excluded=tuple(paths.parse(path.removesuffix("/")) for path in exclude_paths or ()),
         order=Order(sort_by),

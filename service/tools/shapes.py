@@ -177,7 +177,7 @@ class HitListed(Shape):
 
 class HitsListed(Shape):
     hits: list[HitListed]
-    total: Annotated[int, Field(description="Matching lines in all.")]
+    total: Annotated[int, Field(description="Hits in all.")]
     total_notes: Annotated[int, Field(description="Notes they are in.")]
     next_offset: NextOffset
     skipped: Annotated[int, Field(description="Notes too large, unreadable or withheld, not searched.")]

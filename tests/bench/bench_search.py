@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from service.search.query import Query, search
+from service.search.query import Mode, Query, search
 from service.tools.context import Room
 from service.vault import listing, notes
 from tests.support.rooms import room_for, settings_for
@@ -45,6 +45,17 @@ KINDS: Final[dict[str, Sequence[str]]] = {
     "one letter": list("qzxjkwv"),
     "not English": ["straße", "été", "系統", "会議", "проект", "οδός", "می‌روم"],
 }
+
+QUESTIONS: Final = [
+    "how to create a new file system driver",
+    "what did I plan for the garden",
+    "debug a blue screen",
+    "meeting about the budget",
+    "quince",
+    "water light winter",
+    "会議メモ 東京",
+]
+"""Questions in plain words, for ranked search; compared with a literal search for the same."""
 
 
 def main(count: int) -> None:
@@ -81,6 +92,10 @@ def measure(title: str, room: Room, folder: Path, other: str | None) -> None:
         ours = timed(words, lambda word: search(vault, Query(word)))
         theirs = timed(words, lambda word: run_other(other, word, folder)) if other else []
         show(f"search: {kind}", ours, theirs)
+    literal = timed(QUESTIONS, lambda words: search(vault, Query(words)))
+    ranked = timed(QUESTIONS, lambda words: search(vault, Query(words, Mode.RANKED)))
+    print(f"{'':24}{'':18}{'literal':>9}")
+    show("search: ranked", ranked, literal)
     entries = listing.by_path(vault)
     some = random.Random(1).sample(entries, 200)
     show("read_note", timed((entry.path for entry in some), lambda path: notes.read(vault, path)), [])

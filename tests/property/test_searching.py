@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.guards import outgoing
+from service.search import ranking
 from service.search.matching import needle
-from service.search.query import Query, search
+from service.search.query import Mode, Query, search
 from tests.support.desk import Desk, desk_in
 
 LETTERS = st.sampled_from(
@@ -76,3 +77,63 @@ def test_a_whole_search_equals_reading_every_note(desk: Desk, notes: dict[str, s
     expected.sort()
     assert [(-hit.score, str(hit.path), hit.line) for hit in found.page.items] == expected
     assert found.page.total == len(expected)
+
+
+WORDS = st.sampled_from(
+    ["garden", "Water", "naïve", "the", "a", "系統", "会議メモ", "Straße", "x_y", "é", "-", "\n", "# ", "%%"]
+)
+PROSE = st.lists(WORDS, max_size=12).map(" ".join)
+
+
+@given(st.dictionaries(st.sampled_from(["a.md", "É/b.md", "c/garden.md", "d.txt"]), PROSE, max_size=4), PROSE)
+@settings(max_examples=100, deadline=None)
+def test_a_ranked_search_finds_just_the_notes_that_hold_one_of_the_words(
+    desk: Desk, notes: dict[str, str], query: str
+) -> None:
+    """contract.md, ranked: any word; each note once, best first, with a line of its own that holds one of the words."""
+    for left in desk.folder.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    desk.put(notes)
+    found = search(desk.vault, Query(query or "garden", Mode.RANKED, limit=50))
+    wanted = words_of(query or "garden")
+    expected = {
+        path for path, text in notes.items() if wanted & words_of(f"{path.rsplit('/')[-1].split('.')[0]} {text}")
+    }
+    if wanted:
+        assert {str(hit.path) for hit in found.page.items} == expected
+        assert found.page.total == len(expected) == len(found.page.items)
+    scores = [hit.score for hit in found.page.items]
+    assert scores == sorted(scores, reverse=True)
+    for hit in found.page.items:
+        line = notes[str(hit.path)].split("\n")[hit.line - 1]
+        assert not wanted & words_of(notes[str(hit.path)]) or wanted & words_of(line)
+
+
+def words_of(text: str) -> set[str]:
+    """The words of the alphabet above, one by one: folded by hand, Han in pairs. None of them begins another."""
+    plain = text.casefold().replace("ï", "i").replace("é", "e").replace("ﬁ", "fi")
+    found = set(re.findall(r"[a-z]+", plain))
+    for run in re.findall(r"[\u3000-\u9fff]+", plain):
+        found |= {run[at : at + 2] for at in range(len(run) - 1)}
+    return found
+
+
+@given(st.text(max_size=50))
+@settings(max_examples=500, deadline=None)
+def test_folding_again_changes_nothing_and_keeps_the_lines(text: str) -> None:
+    """ranking.folded."""
+    once = ranking.folded(text)
+    assert ranking.folded(once) == once
+    assert once.count("\n") == text.count("\n")
+
+
+@given(st.text(min_size=1, max_size=20), st.text(max_size=60), st.booleans())
+@settings(max_examples=500, deadline=None)
+def test_whatever_is_asked_and_written_a_question_is_answered(query: str, line: str, is_case_sensitive: bool) -> None:
+    """Complaint 4: nothing in a question or a note makes a search fail."""
+    question = ranking.question(query, is_case_sensitive=is_case_sensitive)
+    data = line.encode("utf-8", "surrogatepass")
+    counted = question.counted("name", data, question.spread(data))
+    assert counted is None or len(counted.counts) == len(counted.titled) == question.size
+    start, end = question.span_in(line, [1.0] * question.size)
+    assert 0 <= start <= end <= len(line)

@@ -1,0 +1,237 @@
+"""Which notes answer a question best: any of its words counts, rare words count for more (BM25), whole phrases most.
+
+What is compared is folded: letter case, accents (`naive` finds `naïve`), width and ligatures do not count, unless the
+question is case-sensitive. A word is a run of letters and digits; in scripts that are written without blanks between
+words, or whose words take endings that change (Chinese, Japanese, Korean, Thai, …), each pair of characters is one. The
+whole question is one more word. To count quickly, a text is `spread` first: its words with blanks around them, in UTF-8.
+Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.vault import text
+
+_K1: Final = 1.2  # how soon more of the same word stops counting
+_B: Final = 0.75  # how much a long note's words count for less
+_TITLE_BONUS: Final = 1.5
+"""How much a word in the note's name or title adds, as a part of what a rare word is worth."""
+
+_MIN_BEGINNING: Final = 4
+"""Letters from which a word of the question also finds longer words that begin with it (`recipe`: `recipes`)."""
+
+_TITLE_CHARS: Final = 2000  # of a note, in which its title is looked for
+_CACHED_RUN_CHARS: Final = 16
+
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003fffd]+"
+)
+"""Runs in Thai, Lao, Burmese, Khmer, kana, Han and Hangul."""
+
+_ACCENTS: Final = {
+    **dict.fromkeys([*range(0x300, 0x370), *range(0x1DC0, 0x1E00), *range(0x20D0, 0x2100), 0x200C, 0x200D]),
+    **{ord(letter): plain for letter, plain in zip("øłđħıðþ", ("o", "l", "d", "h", "i", "d", "th"), strict=True)},
+    ord("æ"): "ae",
+    ord("œ"): "oe",
+}
+"""Marks that go once letters are taken apart, joiners, and letters that cannot be taken apart."""
+
+_NOT_ASCII: Final = re.compile("[^\x00-\x7f]+")
+_TITLE: Final = re.compile(r"^(?:title:|#[ \t])[^\n]*", re.MULTILINE | re.IGNORECASE)
+_BLANK: Final = b" "
+
+_KEPT: Final = bytes(code if code >= 0x80 or chr(code).isalnum() else 0x20 for code in range(0x100))
+_LOWERED: Final = _KEPT.lower()
+
+
+def folded(words: str) -> str:
+    """`words` as they are compared. Keeps line breaks and makes none."""
+    if words.isascii():
+        return words.lower()
+    letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", words).casefold())
+    return unicodedata.normalize("NFC", letters.translate(_ACCENTS))
+
+
+def spread(data: bytes, *, is_case_sensitive: bool = False) -> bytes:
+    """The words of a text, folded, with blanks around each; runs in scripts without blanks stay whole."""
+    if not data.isascii():
+        words = _NOT_ASCII.sub(_kept_run if is_case_sensitive else _folded_run, text.decode(data).text)
+        data = words.encode("utf-8", "surrogatepass")
+    return _BLANK + data.translate(_KEPT if is_case_sensitive else _LOWERED) + _BLANK
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a note holds of a question: how often each word stands in its text, and which are in its name or title."""
+
+    counts: tuple[int, ...]
+    titled: tuple[bool, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question made ready. `terms` are its distinct words as they are looked for in a spread text."""
+
+    words: str
+    terms: tuple[bytes, ...]
+    phrase: bytes
+    is_case_sensitive: bool
+
+    @property
+    def size(self) -> int:
+        """How many words it has, the whole phrase of several among them."""
+        return len(self.terms) + bool(self.phrase)
+
+    def spread(self, data: bytes) -> bytes:
+        """A text as this question compares it."""
+        return spread(data, is_case_sensitive=self.is_case_sensitive) if self.terms else self._plain(data)
+
+    def counted(self, name: str, data: bytes, words: bytes) -> Counted | None:
+        """What a note of that name holds; None for nothing.
+
+        Args:
+            name: its name without the suffix.
+            data: its text.
+            words: the same, spread.
+        """
+        counts = self._count(words)
+        heading = _TITLE.search(data[:_TITLE_CHARS].decode("utf-8", "replace"))
+        titles = self._count(self.spread(f"{name}\n{heading[0] if heading else ''}".encode("utf-8", "surrogatepass")))
+        if not any(counts) and not any(titles):
+            return None
+        return Counted(tuple(counts), tuple(map(bool, titles)), len(words))
+
+    def best_line(self, lines: Sequence[str], weights: Sequence[float]) -> int:
+        """The index of the line that holds most of the question; the first of several, 0 if none does."""
+
+        def worth(index: int) -> float:
+            counts = self._count(self.spread(lines[index].encode("utf-8", "surrogatepass")))
+            return sum(weight for weight, count in zip(weights, counts, strict=True) if count)
+
+        return max(range(len(lines)), key=worth, default=0)
+
+    def span_in(self, line: str, weights: Sequence[float]) -> tuple[int, int]:
+        """Where in `line` its worthiest word stands, as offsets of the line's own characters; (0, 0) for nowhere."""
+        words = line if self.is_case_sensitive else folded(line)
+        found = [
+            (weight, -match.start(), match.end())
+            for weight, pattern in zip(weights, self._patterns(), strict=True)
+            if (match := pattern.search(words))
+        ]
+        if not found:
+            return 0, 0
+        _, start, end = max(found)
+        return _unfolded(line, -start, end) if len(words) != len(line) else (-start, end)
+
+    def _count(self, words: bytes) -> list[int]:
+        if not self.terms:
+            return [words.count(self.phrase)]
+        counts = [words.count(term) for term in self.terms]
+        if self.phrase:
+            is_possible = all(counts)
+            joined = _BLANK + _BLANK.join(words.split()) + _BLANK if is_possible else b""
+            counts.append(joined.count(self.phrase))
+        return counts
+
+    def _plain(self, data: bytes) -> bytes:
+        """A text in which a question that is no word (`[[`, an emoji) is looked for."""
+        if self.is_case_sensitive or data.isascii():
+            return data
+        return folded(text.decode(data).text).encode("utf-8", "surrogatepass")
+
+    def _patterns(self) -> Iterator[re.Pattern[str]]:
+        for term in (*self.terms, *((self.phrase,) if self.phrase else ())):
+            words = term.decode("utf-8", "surrogatepass")
+            before = r"(?<![^\W_])" if words.startswith(" ") else ""
+            after = r"(?![^\W_])" if words.endswith(" ") else ""
+            yield re.compile(before + r"[\W_]+".join(map(re.escape, words.split())) + after)
+
+
+def question(words: str, *, is_case_sensitive: bool = False) -> Question:
+    """Make ready to look for the words of a question."""
+    asked = words.encode("utf-8", "surrogatepass")
+    whole = spread(asked, is_case_sensitive=is_case_sensitive).split()
+    terms = tuple(dict.fromkeys(term for word in whole for term in _terms(word.decode("utf-8", "surrogatepass"))))
+    if not terms:
+        plain = words if is_case_sensitive else folded(words)
+        return Question(words, (), (plain.strip() or plain).encode("utf-8", "surrogatepass"), is_case_sensitive)
+    phrase = _BLANK.join(whole)
+    if len(whole) > 1:
+        phrase = _BLANK + phrase + _BLANK
+    return Question(words, terms, phrase if len(terms) > 1 else b"", is_case_sensitive)
+
+
+def weights(notes: Iterable[Counted], words: int, total: int) -> list[float]:
+    """What each word of the question is worth: the more, the fewer of `total` notes hold it."""
+    holding: Counter[int] = Counter()
+    for note in notes:
+        holding.update(index for index in range(words) if note.counts[index] or note.titled[index])
+    return [math.log(1 + (total - holding[index] + 0.5) / (holding[index] + 0.5)) for index in range(words)]
+
+
+def score(note: Counted, weights: Sequence[float], mean_size: float) -> float:
+    """How well a note answers the question."""
+    norm = _K1 * (1 - _B + _B * note.size / (mean_size or 1))
+    return sum(
+        weight * (count * (_K1 + 1) / (count + norm) + (_TITLE_BONUS if is_titled else 0))
+        for weight, count, is_titled in zip(weights, note.counts, note.titled, strict=True)
+    )
+
+
+def _terms(word: str) -> Iterator[bytes]:
+    """The words that one word of a question is, as they stand in a spread text."""
+    if not _UNSPACED.fullmatch(word):
+        yield f" {word}{'' if len(word) >= _MIN_BEGINNING else ' '}".encode("utf-8", "surrogatepass")
+    elif len(word) == 1:
+        yield word.encode("utf-8")
+    else:
+        yield from (word[at : at + 2].encode("utf-8") for at in range(len(word) - 1))
+
+
+def _folded_run(match: re.Match[str]) -> str:
+    run = match[0]
+    return _folded_short(run) if len(run) <= _CACHED_RUN_CHARS else _apart(folded(run))
+
+
+def _kept_run(match: re.Match[str]) -> str:
+    return _apart(match[0])
+
+
+@functools.lru_cache(maxsize=20_000)
+def _folded_short(run: str) -> str:
+    return _apart(folded(run))
+
+
+def _apart(run: str) -> str:
+    """A run without ASCII (save what folding made): what is no letter, digit or mark becomes a blank."""
+    return _UNSPACED.sub(r" \g<0> ", _no_letters().sub(" ", run))
+
+
+@functools.cache
+def _no_letters() -> re.Pattern[str]:
+    """What is no letter, digit or mark. Marks are part of words (vowel signs of Indic scripts), which `\\w` does not know."""
+    codes = (*range(0x0300, 0x3100), *range(0xA000, 0xB000), *range(0x10000, 0x12000))
+    marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+    return re.compile(f"[^\\w{marks}]+")
+
+
+def _unfolded(line: str, start: int, end: int) -> tuple[int, int]:
+    """Offsets in a folded line as those of the line itself."""
+    done, first = 0, len(line)
+    for index, char in enumerate(line):
+        done += len(folded(char))
+        if done > start:
+            first = min(first, index)
+        if done >= end:
+            return first, index + 1
+    return min(first, len(line)), len(line)
