@@ -113,6 +113,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             on_change=history.record,
             low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
+            locale=settings.locale,
         )
         room = Room(
             vault,

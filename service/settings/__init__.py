@@ -50,6 +50,7 @@ class Settings:
     author: str
     history_dir: str
     max_file_bytes: int
+    locale: str
     log_level: str
     log_format: str
     zone: ZoneInfo

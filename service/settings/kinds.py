@@ -16,6 +16,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 DEFAULT_TOOLSETS: Final = ("notes", "daily", "tasks", "metadata", "links", "history")
 TOOLSETS: Final = (*DEFAULT_TOOLSETS, "files", "connector")
+LOCALES: Final = (
+    "cs", "da", "de", "de-at", "de-ch", "en", "en-au", "en-ca", "en-gb", "en-ie", "en-in", "en-nz", "es", "fi", "fr", "fr-ca",
+    "fr-ch", "hu", "id", "it", "ja", "ko", "nb", "nl", "nn", "pl", "pt", "pt-br", "ro", "ru", "sk", "sv", "tr", "vi", "zh-cn",
+    "zh-tw",
+)  # fmt: skip
+"""The languages that `service.vault.locales` knows, by moment.js's names; a test holds the two together."""
 OFF: Final = "off"
 """How a list or a number that has a default is switched off, since a name set to nothing counts as not set."""
 MIN_ORIGIN_SECRET_CHARS: Final = 32
@@ -178,6 +184,15 @@ def one_of(*known: str) -> Callable[[str], str]:
         return raw.lower()
 
     return parse
+
+
+def locale(raw: str) -> str:
+    name = raw.strip().partition(".")[0].replace("_", "-").lower()
+    for found in (name, name.partition("-")[0]):
+        if found in LOCALES or not found:
+            return found
+    near = difflib.get_close_matches(name, LOCALES, n=1, cutoff=0)
+    raise ValueError(f"{raw!r} is no language known here: did you mean {near[0]}? There are: {', '.join(LOCALES)}")
 
 
 def zone(raw: str) -> ZoneInfo:

@@ -82,6 +82,9 @@ TABLE: Final[Sequence[Setting]] = (
             "Git directory: empty for the state folder's own, .git for the vault's.", kinds.history_dir),
     Setting("STRONGROOM_MAX_FILE_SIZE", "max_file_bytes", "size", "95MB",
             "Larger files get no history and are reported.", kinds.size),
+    Setting("STRONGROOM_LOCALE", "locale", "language", "",
+            "Language of months, days and weeks in names of daily and periodic notes, such as de or en-gb; not set, what the "
+            "vault's own settings say, else en.", kinds.locale),
     Setting("STRONGROOM_LOG_LEVEL", "log_level", "word", "info",
             "debug, info, warning or error.", kinds.one_of("debug", "info", "warning", "error")),
     Setting("STRONGROOM_LOG_FORMAT", "log_format", "word", "auto",

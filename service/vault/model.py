@@ -47,7 +47,10 @@ OnChange = Callable[[Actor, Sequence[Change]], None]
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """Everything an operation on notes needs. Operations are functions in this package that take it first."""
+    """Everything an operation on notes needs. Operations are functions in this package that take it first.
+
+    `locale` is the owner's language for names of days and months (`locales.NAMES`); empty when the vault's settings say it.
+    """
 
     files: VaultFiles
     lock: Lock
@@ -56,6 +59,7 @@ class Vault:
     low_trust: LowTrust = ALL_TRUSTED
     may_be_active: Folders = NONE
     views: Views = field(default_factory=Views)
+    locale: str = ""
     facts: Facts = field(default_factory=Facts)
 
 

@@ -54,6 +54,7 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
         on_change=history.record,
         low_trust=low_trust,
         may_be_active=Folders.of(settings.allow_active),
+        locale=settings.locale,
     )
     return Room(vault, history, settings, clock, _alive, Budget(settings.write_budget))
 

@@ -1,0 +1,208 @@
+"""Names of months and days by language: months, months in short, weekdays from Sunday, in short, shortest.
+
+From the locales of moment.js 2.31.0 (MIT); `locales` makes something of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+BY_LANGUAGE: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
+    "en": (
+        "January_February_March_April_May_June_July_August_September_October_November_December",
+        "Jan_Feb_Mar_Apr_May_Jun_Jul_Aug_Sep_Oct_Nov_Dec",
+        "Sunday_Monday_Tuesday_Wednesday_Thursday_Friday_Saturday",
+        "Sun_Mon_Tue_Wed_Thu_Fri_Sat",
+        "Su_Mo_Tu_We_Th_Fr_Sa",
+    ),
+    "cs": (
+        "leden_únor_březen_duben_květen_červen_červenec_srpen_září_říjen_listopad_prosinec",
+        "led_úno_bře_dub_kvě_čvn_čvc_srp_zář_říj_lis_pro",
+        "neděle_pondělí_úterý_středa_čtvrtek_pátek_sobota",
+        "ne_po_út_st_čt_pá_so",
+        "ne_po_út_st_čt_pá_so",
+    ),
+    "da": (
+        "januar_februar_marts_april_maj_juni_juli_august_september_oktober_november_december",
+        "jan_feb_mar_apr_maj_jun_jul_aug_sep_okt_nov_dec",
+        "søndag_mandag_tirsdag_onsdag_torsdag_fredag_lørdag",
+        "søn_man_tir_ons_tor_fre_lør",
+        "sø_ma_ti_on_to_fr_lø",
+    ),
+    "de": (
+        "Januar_Februar_März_April_Mai_Juni_Juli_August_September_Oktober_November_Dezember",
+        "Jan._Feb._März_Apr._Mai_Juni_Juli_Aug._Sep._Okt._Nov._Dez.",
+        "Sonntag_Montag_Dienstag_Mittwoch_Donnerstag_Freitag_Samstag",
+        "So._Mo._Di._Mi._Do._Fr._Sa.",
+        "So_Mo_Di_Mi_Do_Fr_Sa",
+    ),
+    "de-at": (
+        "Jänner_Februar_März_April_Mai_Juni_Juli_August_September_Oktober_November_Dezember",
+        "Jän._Feb._März_Apr._Mai_Juni_Juli_Aug._Sep._Okt._Nov._Dez.",
+        "Sonntag_Montag_Dienstag_Mittwoch_Donnerstag_Freitag_Samstag",
+        "So._Mo._Di._Mi._Do._Fr._Sa.",
+        "So_Mo_Di_Mi_Do_Fr_Sa",
+    ),
+    "de-ch": (
+        "Januar_Februar_März_April_Mai_Juni_Juli_August_September_Oktober_November_Dezember",
+        "Jan._Feb._März_Apr._Mai_Juni_Juli_Aug._Sep._Okt._Nov._Dez.",
+        "Sonntag_Montag_Dienstag_Mittwoch_Donnerstag_Freitag_Samstag",
+        "So_Mo_Di_Mi_Do_Fr_Sa",
+        "So_Mo_Di_Mi_Do_Fr_Sa",
+    ),
+    "es": (
+        "enero_febrero_marzo_abril_mayo_junio_julio_agosto_septiembre_octubre_noviembre_diciembre",
+        "ene._feb._mar._abr._may._jun._jul._ago._sep._oct._nov._dic.",
+        "domingo_lunes_martes_miércoles_jueves_viernes_sábado",
+        "dom._lun._mar._mié._jue._vie._sáb.",
+        "do_lu_ma_mi_ju_vi_sá",
+    ),
+    "fi": (
+        "tammikuu_helmikuu_maaliskuu_huhtikuu_toukokuu_kesäkuu_heinäkuu_elokuu_syyskuu_lokakuu_marraskuu_joulukuu",
+        "tammi_helmi_maalis_huhti_touko_kesä_heinä_elo_syys_loka_marras_joulu",
+        "sunnuntai_maanantai_tiistai_keskiviikko_torstai_perjantai_lauantai",
+        "su_ma_ti_ke_to_pe_la",
+        "su_ma_ti_ke_to_pe_la",
+    ),
+    "fr": (
+        "janvier_février_mars_avril_mai_juin_juillet_août_septembre_octobre_novembre_décembre",
+        "janv._févr._mars_avr._mai_juin_juil._août_sept._oct._nov._déc.",
+        "dimanche_lundi_mardi_mercredi_jeudi_vendredi_samedi",
+        "dim._lun._mar._mer._jeu._ven._sam.",
+        "di_lu_ma_me_je_ve_sa",
+    ),
+    "hu": (
+        "január_február_március_április_május_június_július_augusztus_szeptember_október_november_december",
+        "jan._feb._márc._ápr._máj._jún._júl._aug._szept._okt._nov._dec.",
+        "vasárnap_hétfő_kedd_szerda_csütörtök_péntek_szombat",
+        "vas_hét_kedd_sze_csüt_pén_szo",
+        "v_h_k_sze_cs_p_szo",
+    ),
+    "id": (
+        "Januari_Februari_Maret_April_Mei_Juni_Juli_Agustus_September_Oktober_November_Desember",
+        "Jan_Feb_Mar_Apr_Mei_Jun_Jul_Agu_Sep_Okt_Nov_Des",
+        "Minggu_Senin_Selasa_Rabu_Kamis_Jumat_Sabtu",
+        "Min_Sen_Sel_Rab_Kam_Jum_Sab",
+        "Mg_Sn_Sl_Rb_Km_Jm_Sb",
+    ),
+    "it": (
+        "gennaio_febbraio_marzo_aprile_maggio_giugno_luglio_agosto_settembre_ottobre_novembre_dicembre",
+        "gen_feb_mar_apr_mag_giu_lug_ago_set_ott_nov_dic",
+        "domenica_lunedì_martedì_mercoledì_giovedì_venerdì_sabato",
+        "dom_lun_mar_mer_gio_ven_sab",
+        "do_lu_ma_me_gi_ve_sa",
+    ),
+    "ja": (
+        "1月_2月_3月_4月_5月_6月_7月_8月_9月_10月_11月_12月",
+        "1月_2月_3月_4月_5月_6月_7月_8月_9月_10月_11月_12月",
+        "日曜日_月曜日_火曜日_水曜日_木曜日_金曜日_土曜日",
+        "日_月_火_水_木_金_土",
+        "日_月_火_水_木_金_土",
+    ),
+    "ko": (
+        "1월_2월_3월_4월_5월_6월_7월_8월_9월_10월_11월_12월",
+        "1월_2월_3월_4월_5월_6월_7월_8월_9월_10월_11월_12월",
+        "일요일_월요일_화요일_수요일_목요일_금요일_토요일",
+        "일_월_화_수_목_금_토",
+        "일_월_화_수_목_금_토",
+    ),
+    "nb": (
+        "januar_februar_mars_april_mai_juni_juli_august_september_oktober_november_desember",
+        "jan._feb._mars_apr._mai_juni_juli_aug._sep._okt._nov._des.",
+        "søndag_mandag_tirsdag_onsdag_torsdag_fredag_lørdag",
+        "sø._ma._ti._on._to._fr._lø.",
+        "sø_ma_ti_on_to_fr_lø",
+    ),
+    "nl": (
+        "januari_februari_maart_april_mei_juni_juli_augustus_september_oktober_november_december",
+        "jan._feb._mrt._apr._mei_jun._jul._aug._sep._okt._nov._dec.",
+        "zondag_maandag_dinsdag_woensdag_donderdag_vrijdag_zaterdag",
+        "zo._ma._di._wo._do._vr._za.",
+        "zo_ma_di_wo_do_vr_za",
+    ),
+    "nn": (
+        "januar_februar_mars_april_mai_juni_juli_august_september_oktober_november_desember",
+        "jan._feb._mars_apr._mai_juni_juli_aug._sep._okt._nov._des.",
+        "sundag_måndag_tysdag_onsdag_torsdag_fredag_laurdag",
+        "su._må._ty._on._to._fr._lau.",
+        "su_må_ty_on_to_fr_la",
+    ),
+    "pl": (
+        "styczeń_luty_marzec_kwiecień_maj_czerwiec_lipiec_sierpień_wrzesień_październik_listopad_grudzień",
+        "sty_lut_mar_kwi_maj_cze_lip_sie_wrz_paź_lis_gru",
+        "niedziela_poniedziałek_wtorek_środa_czwartek_piątek_sobota",
+        "ndz_pon_wt_śr_czw_pt_sob",
+        "Nd_Pn_Wt_Śr_Cz_Pt_So",
+    ),
+    "pt": (
+        "janeiro_fevereiro_março_abril_maio_junho_julho_agosto_setembro_outubro_novembro_dezembro",
+        "jan_fev_mar_abr_mai_jun_jul_ago_set_out_nov_dez",
+        "Domingo_Segunda-feira_Terça-feira_Quarta-feira_Quinta-feira_Sexta-feira_Sábado",
+        "Dom_Seg_Ter_Qua_Qui_Sex_Sáb",
+        "Do_2ª_3ª_4ª_5ª_6ª_Sá",
+    ),
+    "pt-br": (
+        "janeiro_fevereiro_março_abril_maio_junho_julho_agosto_setembro_outubro_novembro_dezembro",
+        "jan_fev_mar_abr_mai_jun_jul_ago_set_out_nov_dez",
+        "domingo_segunda-feira_terça-feira_quarta-feira_quinta-feira_sexta-feira_sábado",
+        "dom_seg_ter_qua_qui_sex_sáb",
+        "do_2ª_3ª_4ª_5ª_6ª_sá",
+    ),
+    "ro": (
+        "ianuarie_februarie_martie_aprilie_mai_iunie_iulie_august_septembrie_octombrie_noiembrie_decembrie",
+        "ian._feb._mart._apr._mai_iun._iul._aug._sept._oct._nov._dec.",
+        "duminică_luni_marți_miercuri_joi_vineri_sâmbătă",
+        "Dum_Lun_Mar_Mie_Joi_Vin_Sâm",
+        "Du_Lu_Ma_Mi_Jo_Vi_Sâ",
+    ),
+    "ru": (
+        "январь_февраль_март_апрель_май_июнь_июль_август_сентябрь_октябрь_ноябрь_декабрь",
+        "янв._февр._март_апр._май_июнь_июль_авг._сент._окт._нояб._дек.",
+        "воскресенье_понедельник_вторник_среда_четверг_пятница_суббота",
+        "вс_пн_вт_ср_чт_пт_сб",
+        "вс_пн_вт_ср_чт_пт_сб",
+    ),
+    "sk": (
+        "január_február_marec_apríl_máj_jún_júl_august_september_október_november_december",
+        "jan_feb_mar_apr_máj_jún_júl_aug_sep_okt_nov_dec",
+        "nedeľa_pondelok_utorok_streda_štvrtok_piatok_sobota",
+        "ne_po_ut_st_št_pi_so",
+        "ne_po_ut_st_št_pi_so",
+    ),
+    "sv": (
+        "januari_februari_mars_april_maj_juni_juli_augusti_september_oktober_november_december",
+        "jan_feb_mar_apr_maj_jun_jul_aug_sep_okt_nov_dec",
+        "söndag_måndag_tisdag_onsdag_torsdag_fredag_lördag",
+        "sön_mån_tis_ons_tors_fre_lör",
+        "sö_må_ti_on_to_fr_lö",
+    ),
+    "tr": (
+        "Ocak_Şubat_Mart_Nisan_Mayıs_Haziran_Temmuz_Ağustos_Eylül_Ekim_Kasım_Aralık",
+        "Oca_Şub_Mar_Nis_May_Haz_Tem_Ağu_Eyl_Eki_Kas_Ara",
+        "Pazar_Pazartesi_Salı_Çarşamba_Perşembe_Cuma_Cumartesi",
+        "Paz_Pzt_Sal_Çar_Per_Cum_Cmt",
+        "Pz_Pt_Sa_Ça_Pe_Cu_Ct",
+    ),
+    "vi": (
+        "tháng 1_tháng 2_tháng 3_tháng 4_tháng 5_tháng 6_tháng 7_tháng 8_tháng 9_tháng 10_tháng 11_tháng 12",
+        "Thg 01_Thg 02_Thg 03_Thg 04_Thg 05_Thg 06_Thg 07_Thg 08_Thg 09_Thg 10_Thg 11_Thg 12",
+        "chủ nhật_thứ hai_thứ ba_thứ tư_thứ năm_thứ sáu_thứ bảy",
+        "CN_T2_T3_T4_T5_T6_T7",
+        "CN_T2_T3_T4_T5_T6_T7",
+    ),
+    "zh-cn": (
+        "一月_二月_三月_四月_五月_六月_七月_八月_九月_十月_十一月_十二月",
+        "1月_2月_3月_4月_5月_6月_7月_8月_9月_10月_11月_12月",
+        "星期日_星期一_星期二_星期三_星期四_星期五_星期六",
+        "周日_周一_周二_周三_周四_周五_周六",
+        "日_一_二_三_四_五_六",
+    ),
+    "zh-tw": (
+        "一月_二月_三月_四月_五月_六月_七月_八月_九月_十月_十一月_十二月",
+        "1月_2月_3月_4月_5月_6月_7月_8月_9月_10月_11月_12月",
+        "星期日_星期一_星期二_星期三_星期四_星期五_星期六",
+        "週日_週一_週二_週三_週四_週五_週六",
+        "日_一_二_三_四_五_六",
+    ),
+}
