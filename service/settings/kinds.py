@@ -191,7 +191,7 @@ def locale(raw: str) -> str:
     for found in (name, name.partition("-")[0]):
         if found in LOCALES or not found:
             return found
-    near = difflib.get_close_matches(name, LOCALES, n=1, cutoff=0)
+    near = difflib.get_close_matches(found, LOCALES, n=1, cutoff=0)
     raise ValueError(f"{raw!r} is no language known here: did you mean {near[0]}? There are: {', '.join(LOCALES)}")
 
 

@@ -17,6 +17,7 @@ import click
 from ops import exits
 from ops.commands import TABLE as COMMANDS
 from ops.commands import load
+from service.settings import kinds
 from service.settings.table import TABLE as SETTINGS
 from tests.support import tools_reference
 
@@ -92,6 +93,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "folder": "empty, `.git`, or an absolute path.",
     "size": "bytes, or a number with `KB`, `MB` or `GB` (powers of 1000).",
     "word": "one of the words listed.",
+    "language": f"one of {', '.join(f'`{name}`' for name in kinds.LOCALES)}; also as `de-DE` or `en_GB.UTF-8`.",
     "zone": "a name from the tz database, such as `Europe/Berlin`.",
 }
 

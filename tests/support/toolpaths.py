@@ -29,7 +29,21 @@ from tests.support.calling import Caller, calling, text_of
 from tests.wire.test_tools import CALLS
 
 NOT_PATHS: Final = frozenset(
-    {"query", "content", "text", "date", "since", "until", "at", "revision", "expected_hash", "sort_by", "in", "edits", "mode"}
+    {
+        "query",
+        "content",
+        "text",
+        "date",
+        "since",
+        "until",
+        "at",
+        "revision",
+        "expected_hash",
+        "sort_by",
+        "in",
+        "edits",
+        "mode",
+    }
 )
 ERA: Final = "era"
 NOTES: Final = {f"{ERA}/new.md": "one\ntwo\nthree\n", "old.md": "from before\n"}

@@ -99,6 +99,9 @@ def test_a_name_set_to_nothing_counts_as_not_set() -> None:
         ("STRONGROOM_WRITE_BUDGET", " 7 ", 7),
         ("STRONGROOM_WRITE_BUDGET", "off", None),
         ("STRONGROOM_LOG_FORMAT", "json", "json"),
+        ("STRONGROOM_LOCALE", "en_GB.UTF-8", "en-gb"),
+        ("STRONGROOM_LOCALE", "de-DE", "de"),
+        ("STRONGROOM_LOCALE", "", ""),
     ],
 )
 def test_a_value_is_read_as_its_kind(name: str, raw: str, value: object) -> None:
@@ -149,6 +152,7 @@ def test_the_zone_is_that_of_the_tz_database(raw: str) -> None:
         ("STRONGROOM_WRITE_BUDGET", "-1", "off for no limit"),
         ("STRONGROOM_WRITE_BUDGET", "many", "off for no limit"),
         ("STRONGROOM_LOG_LEVEL", "loud", "debug, info, warning, error"),
+        ("STRONGROOM_LOCALE", "dee-XX", "did you mean de?"),
         ("TZ", "Mars/Olympus", "Europe/Berlin"),
         ("TZ", "CET-1CEST", "Europe/Berlin"),
         ("TZ", "../../etc/passwd", "Europe/Berlin"),
