@@ -120,6 +120,14 @@ class VaultFiles:
         """
         return listing.walk(self.root, self._open_once(folder), suffixes)
 
+    def children(self, folder: VaultPath) -> Iterator[Entry | VaultPath]:
+        """What is visible directly in `folder`: files of any type, and folders by their paths.
+
+        Raises:
+            NoteNotFound, PathAmbiguous, PathRefused: as `walk`.
+        """
+        return listing.children(self.root, self._open_once(folder))
+
     def folders(self, folder: VaultPath = ROOT) -> Iterator[VaultPath]:
         """Every visible folder at or below `folder`, that one first."""
         return listing.folders(self.root, self._open_once(folder))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from service.tools import daily, finding, metadata, past, reading, writing
+from service.tools import browsing, daily, finding, metadata, past, reading, writing
 from service.tools.register import ToolSpec
 
 SPECS: Final[Sequence[ToolSpec]] = (
     *finding.SPECS,
+    *browsing.SPECS,
     *reading.SPECS,
     *metadata.SPECS,
     *writing.SPECS,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
-from service.guards import heuristics, outgoing
+from service.guards import heuristics, limits, outgoing
+from service.guards.invisible import has_invisible, has_stray_joiner
 from service.guards.outgoing import Hidden, View
 from service.tools.shapes import NoteWritten
 
@@ -59,6 +60,12 @@ def counted(counts: Mapping[Hidden, int]) -> str:
         for kind, (one, many) in _WORDS.items()
         if counts.get(kind)
     )
+
+
+def asked(raw: str, otherwise: str) -> str:
+    """A path as it was asked for, where it can be said back; `otherwise` names it another way."""
+    is_plain = len(raw) <= limits.MAX_PATH_CHARS and not has_invisible(raw) and not has_stray_joiner(raw)
+    return raw if is_plain else otherwise
 
 
 def plain(words: str) -> str:

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from service.errors import AppError
 from service.guards import limits, paths
-from service.guards.invisible import has_invisible, has_stray_joiner
 from service.tools import notices
 from service.tools.arguments import NotePath
 from service.tools.context import Ctx, given, room
@@ -58,8 +57,7 @@ def _found(ctx: Ctx, raw: str, number: int) -> Note | str:
     try:
         return notes.read(room(ctx).vault, paths.note(raw))
     except AppError as error:
-        is_plain = len(raw) <= limits.MAX_PATH_CHARS and not has_invisible(raw) and not has_stray_joiner(raw)
-        return f"[{raw if is_plain else f'paths[{number}]'}] {error.code}: {error}"
+        return f"[{notices.asked(raw, f'paths[{number}]')}] {error.code}: {error}"
 
 
 def _shown(ctx: Ctx, note: Note, span: Span, max_chars: int) -> str:

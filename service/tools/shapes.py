@@ -130,7 +130,7 @@ class NotesListed(Shape):
     def of(newest: Newest, zone: ZoneInfo) -> NotesListed:
         notes, next_offset = fitting(newest.page, lambda entry: NoteListed.of(entry, zone))
         return NotesListed(
-            notes=notes, total=newest.page.total, next_offset=next_offset, left_out=_named(newest.left_out)
+            notes=notes, total=newest.page.total, next_offset=next_offset, left_out=named(newest.left_out)
         )
 
 
@@ -193,7 +193,7 @@ class HitsListed(Shape):
             total_notes=found.notes,
             next_offset=next_offset,
             skipped=found.skipped,
-            left_out=_named(found.left_out),
+            left_out=named(found.left_out),
             notice=notice,
         )
 
@@ -211,7 +211,7 @@ class PropertiesListed(Shape):
         )
 
 
-def _named(folders: Sequence[VaultPath]) -> list[str]:
+def named(folders: Sequence[VaultPath]) -> list[str]:
     """The first of them, since a vault may have many and an answer is bounded."""
     return [str(folder) for folder in folders[:_MAX_LEFT_OUT]]
 

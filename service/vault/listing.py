@@ -52,7 +52,7 @@ def newest(
         Unavailable: it took longer than DEADLINE_S.
     """
     entries = sorted(
-        _in_time(vault.files.walk(folder), _deadline()), key=lambda entry: (-entry.mtime_ns, entry.path.parts)
+        in_time(vault.files.walk(folder), deadline()), key=lambda entry: (-entry.mtime_ns, entry.path.parts)
     )
     left_out: dict[VaultPath, None] = {}
     if not include_low_trust and not vault.low_trust.holds(folder):
@@ -73,7 +73,7 @@ def by_path(vault: Vault) -> list[Entry]:
     Raises:
         Unavailable: it took longer than DEADLINE_S.
     """
-    return sorted(_in_time(vault.files.walk(), _deadline()), key=lambda entry: str(entry.path))
+    return sorted(in_time(vault.files.walk(), deadline()), key=lambda entry: str(entry.path))
 
 
 def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folder]:
@@ -82,8 +82,8 @@ def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folde
     Raises:
         Unavailable: it took longer than DEADLINE_S.
     """
-    ends_at = _deadline()
-    direct: Counter[VaultPath] = Counter(entry.path.parent for entry in _in_time(vault.files.walk(), ends_at))
+    ends_at = deadline()
+    direct: Counter[VaultPath] = Counter(entry.path.parent for entry in in_time(vault.files.walk(), ends_at))
     total: Counter[VaultPath] = Counter()
     for folder, notes in direct.items():
         for length in range(len(folder.parts) + 1):
@@ -91,7 +91,7 @@ def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folde
     shown = sorted(
         (
             folder
-            for folder in _in_time(vault.files.folders(), ends_at)
+            for folder in in_time(vault.files.folders(), ends_at)
             if len(folder.parts) <= depth and not _is_inside(vault, folder)
         ),
         key=lambda one: one.parts,
@@ -104,11 +104,12 @@ def tree(vault: Vault, *, depth: int, limit: int, offset: int = 0) -> Page[Folde
     )
 
 
-def _deadline() -> float:
+def deadline() -> float:
+    """The moment, on the monotonic clock, when a listing that begins now has to end."""
     return time.monotonic() + DEADLINE_S
 
 
-def _in_time(found: Iterable[T], ends_at: float) -> Iterator[T]:
+def in_time(found: Iterable[T], ends_at: float) -> Iterator[T]:
     """What is found, until the moment has passed; a thread cannot be cancelled, so it must agree to stop."""
     for one in found:
         if time.monotonic() > ends_at:

@@ -23,6 +23,9 @@ EVERY_TOOL = {
     "list_notes",
     "list_recent",
     "get_vault_tree",
+    "list_directory",
+    "get_vault_stats",
+    "get_notes_info",
     "create_note",
     "append_to_note",
     "edit_note",
@@ -72,6 +75,9 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert "Tour/Soup.md" in text_of(await call("list_notes", folder="Tour"))
         assert "Tour/Soup.md" in text_of(await call("list_recent"))
         assert "Tour" in text_of(await call("get_vault_tree"))
+        assert "Tour/Soup.md" in text_of(await call("list_directory", path="Tour"))
+        assert structured(await call("get_vault_stats"))["notes"] >= 1
+        assert edited["version"] in text_of(await call("get_notes_info", paths=["Tour/Soup.md"]))
         await guards_are_at_work(call)
         day = structured(await call("append_daily_note", text="made soup"))
         assert "made soup" in text_of(await call("read_note", path=day["path"]))

@@ -11,7 +11,7 @@ from tests.support.desk import Desk
 
 
 def ranked(desk: Desk, words: str, **more: object) -> Found:
-    return search(desk.vault, Query(words, Mode.RANKED, **more))  # type: ignore[arg-type]
+    return search(desk.vault, Query(words, Mode.RANKED, **more))
 
 
 def names(found: Found) -> list[str]:

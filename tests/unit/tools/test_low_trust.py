@@ -127,6 +127,9 @@ READS: list[tuple[str, dict[str, object]]] = [
     ("search_notes", {"query": "theirs", "include_low_trust": True}),
     ("list_recent", {"include_low_trust": True}),
     ("list_notes", {"folder": "clippings"}),
+    ("search_notes", {"query": "theirs", "mode": "ranked", "include_low_trust": True}),
+    ("list_directory", {"path": "clippings"}),
+    ("get_notes_info", {"paths": ["clippings/web.md"]}),
     (
         "edit_note",
         {
@@ -197,5 +200,7 @@ async def test_reading_what_is_trusted_limits_nothing(caller: Caller) -> None:
     await caller.facts("search_notes", query="garden")
     await caller.facts("list_recent")
     await caller.facts("get_vault_tree")
+    await caller.facts("list_directory")
+    await caller.facts("get_vault_stats")
     for number in range(5):
         await caller.facts("create_note", path=f"{number}.md", content="x")
