@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from service.vault.parts import tags
+from service.vault.parts.tags import TagUse
+from service.vault.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +15,5 @@ class Facts:
 
     A kind is a pure function in `service.vault.parts`, and a glance that tells notes apart that can hold none.
     """
+
+    tags: Remembered[TagUse] = field(default_factory=lambda: Remembered(tags.of, tags.may_hold))

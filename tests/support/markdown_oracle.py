@@ -65,6 +65,10 @@ class Oracle:
         """Code, HTML, links and images of `text` in order, outermost first."""
         return [piece for token in self._parse(text, {}) for piece in _pieces(token.children or [])]
 
+    def tokens(self, text: str) -> list[Token]:
+        """The parser's own tokens."""
+        return self._parse(text, {})
+
     def comments(self, text: str) -> set[str]:
         """The HTML comments of `text` that hold a word."""
         tokens = self._parse(text, {})

@@ -194,10 +194,11 @@ def _scalar(event: ScalarEvent) -> Value:
     tag = str(event.tag or "")
     if tag.startswith(_CORE) and (as_tagged := _TAGGED.get(tag.removeprefix(_CORE))):
         return as_tagged(text)
-    return text if event.style or tag else _plain(text)
+    return text if event.style or tag else plain(text)
 
 
-def _plain(text: str) -> Value:
+def plain(text: str) -> Value:
+    """What a scalar without quotes or tag means (core schema)."""
     if text in _NULLS:
         return None
     if text in _TRUTHS:
