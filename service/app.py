@@ -37,9 +37,10 @@ from service.history.model import Setup
 from service.jobs.autocommit import Autocommit, Rhythm
 from service.jobs.scheduler import Clockwork
 from service.settings import Settings
-from service.store import mounts
+from service.store import mounts, together
 from service.store.db import Database
 from service.store.files import VaultFiles
+from service.store.journal import Journal
 from service.store.lock import Lock
 from service.store.root import Root
 from service.tools import resources
@@ -102,7 +103,8 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         files = VaultFiles(root, follows_links=settings.symlinks == "inside", is_apart=low_trust.holds)
         lock = Lock(settings.state / "writer.lock", "the vault")
         held.callback(files.close)
-        _sweep(files, lock)
+        journal = Journal(settings.state)
+        _sweep(files, journal, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
         tokens = Tokens(database, clock)
@@ -111,6 +113,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             lock,
             clock,
             on_change=history.record,
+            journal=journal,
             low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
             locale=settings.locale,
@@ -203,10 +206,17 @@ def _be_the_one_server(settings: Settings) -> Callable[[], None]:
     return lock.release
 
 
-def _sweep(files: VaultFiles, lock: Lock) -> None:
-    """Clear away what a kill in mid-write left in the vault; what was found nowhere else is kept as a copy."""
+def _sweep(files: VaultFiles, journal: Journal, lock: Lock) -> None:
+    """Clear away what a kill in mid-write left in the vault, and take back a change of many files that it cut short.
+
+    What was found nowhere else is kept as a copy.
+    """
     with lock.writing():
         swept = files.sweep()
+        try:
+            together.recover(files, journal)
+        except (AppError, OSError) as error:  # what is sound can be read and written all the same
+            _log.error("change.not_settled", error=type(error).__name__)
     if swept.dropped or swept.recovered:
         _log.warning("vault.swept", dropped=swept.dropped, recovered=[str(path) for path in swept.recovered])
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
+
+_MAX_NAMED: Final = 3
 
 
 class AppError(Exception):
@@ -242,6 +244,19 @@ class DiskFault(Unavailable):
     def __init__(self, path: str) -> None:
         super().__init__(
             f"the disk reported an error at {path!r}; what was there before stays. Look at the disk, then retry."
+        )
+
+
+class ChangeUnfinished(Unavailable):
+    """A change of many files failed in the middle, and some of it could not be taken back: the disk says no, or they are held."""
+
+    def __init__(self, stuck: Sequence[str]) -> None:
+        self.stuck = tuple(stuck)
+        named = ", ".join(repr(path) for path in self.stuck[:_MAX_NAMED])
+        more = f" and {len(self.stuck) - _MAX_NAMED} more" if len(self.stuck) > _MAX_NAMED else ""
+        super().__init__(
+            f"a change of several files was cut short and could not be taken back at {named}{more}; what they held is kept, "
+            "and is put back at the next such change or the next start. Look at the disk, then retry."
         )
 
 

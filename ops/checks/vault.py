@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ops.checks.finding import Finding, Patient, fail, ok, warn
+from ops.checks.survey import LEFTOVER_S
 from service.errors import AppError
-from service.store import mounts
+from service.store import journal, mounts
 
 _SHOWN = 3
 
@@ -56,6 +57,13 @@ def is_writable(patient: Patient) -> Finding:
 
 def leftovers(patient: Patient) -> Finding:
     """Nothing lies about that a killed write left behind."""
+    written_at = journal.left_at(patient.settings.state)
+    if written_at is not None and patient.clock.now().timestamp() - written_at > LEFTOVER_S:
+        return fail(
+            "a change of several files (a move with its links) was cut short and could not be taken back yet",
+            "some notes may name the new place of something that has not moved",
+            "restart the server: at start it puts back what nobody has changed since, and its log names the rest",
+        )
     found = patient.survey.leftovers
     if found:
         return fail(

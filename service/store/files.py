@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous
+from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous, PathRefused
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
 from service.store import (
@@ -175,15 +175,17 @@ class VaultFiles:
         """
         return self._move(old, self.behind_links(to), permit, literal=False)
 
-    def move_folder(self, folder: VaultPath, to: VaultPath, permit: Permit) -> VaultPath:
-        """Give a folder another name, making the folders above it; never overwrites. Returns where it is.
+    def move_unread(self, source: VaultPath, to: VaultPath, permit: Permit) -> tuple[VaultPath, str]:
+        """Give a folder with all in it, or a file of any size, another name; never overwrites. Both as the disk has them.
+
+        Returns:
+            Where it is, and a caution or nothing.
 
         Raises:
-            NoteNotFound: it is not there.
             NoteExists: the name is taken, as in `move`.
-            BadArgument: the new place lies inside the folder itself.
+            BadArgument: the new place lies inside the folder itself, or on another file system.
         """
-        source, to = self._open_once(folder, follow_last=False), self.behind_links(to)
+        self.root.check()
         if not source.parts or to.is_inside(source):
             raise BadArgument("a folder cannot be moved into itself; choose another place.")
         with (
@@ -193,10 +195,68 @@ class VaultFiles:
         ):
             self._refuse_twin(new_parent, there, source)
             try:
-                moving.move_folder(old_parent, source.name, new_parent, there.name, permit)
+                return there, moving.move_unread(old_parent, source.name, new_parent, there.name, permit)
             except FileExistsError as error:
                 raise NoteExists(str(there)) from error
-        return there
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                raise BadArgument(
+                    f"{str(there)!r} is on another file system than {str(source)!r}, so it cannot be moved there in one "
+                    "step; move smaller pieces (notes and files of up to 10 MB), or choose a place beside it."
+                ) from error
+
+    def free_place(self, path: VaultPath, moved: VaultPath | None = None) -> VaultPath:
+        """Where a file or folder of this path would be made: folders as the disk spells them, links among them followed.
+
+        Args:
+            moved: what is going to have the name, and so may have a twin of it now.
+
+        Raises:
+            NoteExists: the name is taken, as in `move`; or a folder on the way differs from one that is there in case only.
+            PathAmbiguous, PathRefused: as `locate`, and for the name of a folder that would be made.
+        """
+        found, missing = self._along(path, keep=1, skip_last=True)
+        wanted = paths.new_name(missing[0]) if missing else path.name
+        with self.root.folder(found) as held, faults.spoken(str(path), held):
+            folder = Folder(self._kernel, held)
+            self._refuse_twin(folder, found.child(wanted), moved)
+            if found.child(wanted) != moved and names.exists(held, wanted) and not missing:
+                is_itself = moved is not None and moved.parent == found and names.are_twins(moved.name, wanted)
+                if not is_itself:
+                    raise NoteExists(str(found.child(wanted)))
+        for part in missing:
+            found = found.child(paths.new_name(part))
+        return found.child(path.name)
+
+    def is_there(self, path: VaultPath, twin: VaultPath | None = None) -> bool:
+        """Whether something has exactly this path; where a file system takes `twin` for it, whether this is its name."""
+        try:
+            with self.root.folder(path.parent) as folder:
+                if names.exists(folder, path.name) is None:
+                    return False
+                if twin is None or twin.parent != path.parent or not names.are_twins(path.name, twin.name):
+                    return True
+                return path.name in names.listed(folder)
+        except (NoteNotFound, PathRefused):
+            return False
+
+    def put_back(self, current: VaultPath, old: VaultPath) -> None:
+        """Take back a rename of an unfinished change.
+
+        Raises:
+            NoteExists: somebody has taken the old name.
+        """
+        with self._at(current) as source, self._at(old) as target:
+            try:
+                moving.put_back(source, current.name, target, old.name)
+            except FileExistsError as error:
+                raise NoteExists(str(old)) from error
+
+    def drop_second_name(self, path: VaultPath, second: VaultPath) -> None:
+        """Remove `second` where it is one more name of the very file `path`."""
+        with self._at(path) as source, self._at(second) as target:
+            moving.drop_second_name(source, path.name, target, second.name)
 
     def trash(self, old: FileContent, permit: Permit) -> VaultPath:
         """Move a file into `.trash/`, keeping its folders; a taken name gets a time stamp (UTC). Returns where it went.
@@ -204,15 +264,35 @@ class VaultFiles:
         Raises:
             NoteChanged: the disk no longer holds `old.data`.
         """
-        there = ROOT.child(paths.TRASH)
-        for part in old.path.parts:
-            there = there.child(part)
+        there = self.trash_place(old.path)
         try:
             return self._move(old, there, permit, literal=True).path
         except NoteExists:
-            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-" + secrets.token_hex(2)
-            name = placing.marked(there.name, f" {stamp}")
-            return self._move(old, there.parent.child(name), permit, literal=True).path
+            return self._move(old, _stamped(there), permit, literal=True).path
+
+    def trash_place(self, path: VaultPath) -> VaultPath:
+        """The path that a file would get in `.trash/` now."""
+        there = ROOT.child(paths.TRASH)
+        for part in path.parts:
+            there = there.child(part)
+        return _stamped(there) if self.is_there(there) else there
+
+    def move_to_trash(self, path: VaultPath, there: VaultPath, permit: Permit) -> str:
+        """Move a file of any type and size to exactly `there`; a caution or nothing.
+
+        Raises:
+            NoteExists: that name is taken.
+        """
+        self.root.check()
+        with (
+            with_parents(self._kernel, self.root, there, permit, literal=True),
+            self._at(path) as source,
+            self._at(there) as target,
+        ):
+            try:
+                return moving.move_unread(source, path.name, target, there.name, permit)
+            except FileExistsError as error:
+                raise NoteExists(str(there)) from error
 
     # -- restoring: paths exactly as history names them --
 
@@ -338,3 +418,8 @@ class VaultFiles:
         may_offer_all = self._is_apart(path)
         offered = (str(found) for found in listing.everything(self.root) if may_offer_all or not self._is_apart(found))
         return NoteNotFound(str(path), names.nearest(str(path), offered))
+
+
+def _stamped(path: VaultPath) -> VaultPath:
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-" + secrets.token_hex(2)
+    return path.parent.child(placing.marked(path.name, f" {stamp}"))

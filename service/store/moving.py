@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 
-from service.errors import AppError, Busy, DiskFault, NoteChanged
+from service.errors import AppError, Busy, DiskFault, NoteChanged, PathRefused
 from service.guards.paths import VaultPath
 from service.store import displaced, names, placing, reading, staging
 from service.store.displaced import Verdict
@@ -30,21 +31,11 @@ def move(source: Folder, old: FileContent, target: Folder, to: VaultPath, permit
     reading.require(source.fd, old)
     permit()
     try:
-        source.kernel.rename_free(source.fd, old.path.name, target.fd, to.name)
+        _rename(source, old, target, to, permit)
     except FileExistsError:
-        if not (names.are_twins(old.path.name, to.name) and _is_one_file(source, old.path.name, target, to.name)):
+        if not _is_same_entry(source, old.path.name, target, to.name):
             raise
-        source.kernel.rename(
-            source.fd, old.path.name, target.fd, to.name
-        )  # a file system that ignores case or encoding
-    except FileNotFoundError as error:
-        raise NoteChanged(str(old.path), old.version, reading.NO_VERSION) from error
-    except OSError as error:
-        if error.errno not in NO_SUCH_CALL | {errno.EXDEV}:
-            raise
-        _move_by_copy(source, old, target, to, permit)
-    else:
-        _require_moved(source, old, target, to)
+        source.kernel.rename(source.fd, old.path.name, target.fd, to.name)
     caution = _confirm_both(target, source)
     return FileContent(to, old.data, old.mode, old.mtime_ns, caution)
 
@@ -78,24 +69,100 @@ def remove(folder: Folder, old: FileContent, permit: Permit) -> str:
     raise NoteChanged(str(old.path), old.version, found)
 
 
-def move_folder(source: Folder, name: str, target: Folder, new_name: str, permit: Permit) -> str:
-    """Move a whole folder; never over a name that is taken. Returns a caution, or nothing.
+def move_unread(source: Folder, name: str, target: Folder, new_name: str, permit: Permit) -> str:
+    """Move a whole folder, or a file without looking into it; never over a name that is taken. Returns a caution, or nothing.
 
     Raises:
         FileExistsError: the name is taken.
+        OSError: EXDEV, the new place is on another file system.
     """
+    _require_plain(source, name)
     permit()
     try:
         source.kernel.rename_free(source.fd, name, target.fd, new_name)
+    except FileExistsError:
+        if not _is_same_entry(source, name, target, new_name):
+            raise
+        source.kernel.rename(source.fd, name, target.fd, new_name)
     except OSError as error:
         if error.errno not in NO_SUCH_CALL:
             raise
-        if names.exists(target.fd, new_name) is not None:
-            raise FileExistsError(new_name) from error
-        source.kernel.rename(
-            source.fd, name, target.fd, new_name
-        )  # rename(2) replaces an empty folder at most, and never a file
+        _rename_unread(source, name, target, new_name)
     return _confirm_both(target, source)
+
+
+def put_back(source: Folder, name: str, target: Folder, new_name: str) -> None:
+    """Give what an unfinished change had renamed the name it had.
+
+    Raises:
+        FileExistsError: somebody has taken it.
+    """
+    if not placing.place(source, name, target, new_name):
+        _rename_unread(source, name, target, new_name)
+    _confirm_both(target, source)
+
+
+def drop_second_name(source: Folder, name: str, target: Folder, new_name: str) -> None:
+    """Remove `new_name` if it is the very file that `name` is: a kill came between the link and the removal."""
+    if _is_one_file(source, name, target, new_name) and not _is_same_entry(source, name, target, new_name):
+        target.kernel.unlink(target.fd, new_name)
+
+
+def _rename(source: Folder, old: FileContent, target: Folder, to: VaultPath, permit: Permit) -> None:
+    try:
+        source.kernel.rename_free(source.fd, old.path.name, target.fd, to.name)
+    except FileExistsError:
+        raise
+    except FileNotFoundError as error:
+        raise NoteChanged(str(old.path), old.version, reading.NO_VERSION) from error
+    except OSError as error:
+        if error.errno not in NO_SUCH_CALL | {errno.EXDEV}:
+            raise
+        _move_by_copy(source, old, target, to, permit)
+    else:
+        _require_moved(source, old, target, to)
+
+
+def _rename_unread(source: Folder, name: str, target: Folder, new_name: str) -> None:
+    """Where no rename keeps from replacing: a folder can replace an empty folder at most; a file gets a second name first."""
+    if not _is_same_entry(source, name, target, new_name):
+        if names.exists(target.fd, new_name) is not None:
+            raise FileExistsError(new_name)
+        found = names.exists(source.fd, name)
+        if found is not None and stat.S_ISREG(found.st_mode):
+            _rename_file(source, name, target, new_name)
+            return
+    source.kernel.rename(source.fd, name, target.fd, new_name)
+
+
+def _rename_file(source: Folder, name: str, target: Folder, new_name: str) -> None:
+    """A second name and a removal; without links the name is taken first, by an empty file that the rename replaces."""
+    try:
+        source.kernel.link(source.fd, name, target.fd, new_name)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(target.kernel.open_new(target.fd, new_name))
+        is_reserved = True
+    else:
+        is_reserved = False
+    try:
+        if is_reserved:
+            source.kernel.rename(source.fd, name, target.fd, new_name)
+        else:
+            source.kernel.unlink(source.fd, name)
+    except OSError:
+        with contextlib.suppress(OSError):
+            target.kernel.unlink(target.fd, new_name)
+        raise
+
+
+def _require_plain(source: Folder, name: str) -> None:
+    found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise PathRefused("NOT_A_FILE", f"{name!r} is not a regular file.")
 
 
 def _confirm_both(target: Folder, source: Folder) -> str:
@@ -150,6 +217,14 @@ def _put_back(folder: Folder, aside: str, old: FileContent) -> None:
             return
     mark = f"conflict {reading.version_at(folder.fd, aside)}"
     placing.keep_copy(folder, aside, old.path.name, mark)
+
+
+def _is_same_entry(source: Folder, name: str, target: Folder, new_name: str) -> bool:
+    """Whether both names are one entry of a folder, on a file system that ignores case or encoding."""
+    if not names.are_twins(name, new_name) or not os.path.samestat(os.fstat(source.fd), os.fstat(target.fd)):
+        return False
+    there = names.listed(source.fd)
+    return _is_one_file(source, name, target, new_name) and not (name in there and new_name in there)
 
 
 def _is_one_file(source: Folder, name: str, target: Folder, new_name: str) -> bool:

@@ -10,6 +10,7 @@ from service.clock import Clock
 from service.guards.paths import VaultPath
 from service.guards.trust import ALL_TRUSTED, NONE, Folders, LowTrust
 from service.store.files import Permit, VaultFiles
+from service.store.journal import Journal
 from service.store.lock import Lock
 from service.vault.facts import Facts
 from service.vault.views import Views
@@ -56,6 +57,7 @@ class Vault:
     lock: Lock
     clock: Clock
     on_change: OnChange
+    journal: Journal
     low_trust: LowTrust = ALL_TRUSTED
     may_be_active: Folders = NONE
     views: Views = field(default_factory=Views)

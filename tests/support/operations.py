@@ -17,6 +17,7 @@ from service.errors import AppError
 from service.guards import paths
 from service.history import restore
 from service.history.history import History
+from service.store.journal import Journal
 from service.vault import daily, notes
 from service.vault.editing import Edit
 from service.vault.model import Actor, Vault
@@ -135,7 +136,13 @@ def main(name: str, folder: str) -> None:
 def vault_of(line: Timeline) -> Vault:
     """The vault whose history this is."""
     history = line.history
-    return Vault(history.files, history.locks.writer, line.clock, on_change=history.record)
+    return Vault(
+        history.files,
+        history.locks.writer,
+        line.clock,
+        on_change=history.record,
+        journal=Journal(line.setup.state),
+    )
 
 
 def outcome(name: str, vault: Vault, history: History) -> Mapping[str, str]:

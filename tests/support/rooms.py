@@ -14,6 +14,7 @@ from service.history.model import Setup
 from service.settings import Settings, kinds, load
 from service.store.db import Database
 from service.store.files import VaultFiles
+from service.store.journal import Journal
 from service.store.lock import Lock
 from service.store.root import Root
 from service.tools.context import Room
@@ -52,6 +53,7 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
         lock,
         clock,
         on_change=history.record,
+        journal=Journal(settings.state),
         low_trust=low_trust,
         may_be_active=Folders.of(settings.allow_active),
         locale=settings.locale,

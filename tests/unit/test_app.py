@@ -10,7 +10,9 @@ import pytest
 
 from service import app
 from service.errors import AlreadyServed, BadMount, BadSettings
+from service.store.journal import FILE_NAME, Before, Journal, Record, Renamed, digest
 from service.store.lock import Lock
+from tests.support.disk import at
 from tests.support.rooms import settings_for
 
 
@@ -52,6 +54,25 @@ def test_leftovers_of_a_kill_are_swept_before_anybody_is_served(tmp_path: Path) 
     leftover.write_text("half a no")
     with app.assembled(settings):
         assert not leftover.exists()
+
+
+@pytest.mark.parametrize("is_sick", [False, True])
+def test_a_change_of_many_files_that_a_kill_cut_short_is_taken_back_before_anybody_is_served(
+    tmp_path: Path, *, is_sick: bool
+) -> None:
+    """And where it cannot be, that stops no start."""
+    settings = settings_for(tmp_path)
+    note, journal = settings.vault / "a.md", Journal(settings.state)
+    note.write_bytes(b"[[New]]")
+    (settings.vault / "Old.md").write_bytes(b"")
+    before = Before(at("a.md"), b"[[Old]]", digest(b"[[New]]"))
+    journal.write(Record((before,), (Renamed(at("Old.md"), at("New.md")),)))
+    if is_sick:
+        (settings.state / FILE_NAME).unlink()
+        (settings.state / FILE_NAME).mkdir()
+    with app.assembled(settings):
+        assert note.read_bytes() == (b"[[New]]" if is_sick else b"[[Old]]")
+    assert (settings.state / FILE_NAME).exists() == is_sick
 
 
 def test_what_cannot_work_is_said_before_anything_is_made(tmp_path: Path) -> None:

@@ -21,11 +21,13 @@ from ops.__main__ import main
 from ops.checks import past, places, plugins, running, vault
 from ops.checks.finding import Check, Finding, Patient, Verdict
 from service import settings as settings_
+from service.guards import paths
 from service.history import opening
 from service.history.model import Setup
 from service.store import db, staging
 from service.store.db import Database
 from service.store.files import VaultFiles
+from service.store.journal import FILE_NAME, Before, Journal, Record, Renamed
 from service.store.lock import Holder, Lock
 from service.store.root import Root
 from tests.support import unprivileged
@@ -214,6 +216,16 @@ def test_leftovers(furnished: House) -> None:
         os.utime(path, (at, at))
     assert vault.leftovers(patient(furnished)).verdict is Verdict.OK  # a write may be under way
     fails(vault.leftovers(patient(furnished, NOW + timedelta(minutes=5))), "left behind by a write that was killed")
+
+
+def test_a_change_of_several_files_that_was_cut_short(furnished: House) -> None:
+    record = Record(
+        (Before(paths.tracked("a.md"), b"x", "0" * 64),), (Renamed(paths.tracked("a.md"), paths.tracked("b.md")),)
+    )
+    Journal(furnished.state).write(record)
+    os.utime(furnished.state / FILE_NAME, (NOW.timestamp(), NOW.timestamp()))
+    assert vault.leftovers(patient(furnished)).verdict is Verdict.OK  # it may be under way
+    fails(vault.leftovers(patient(furnished, NOW + timedelta(minutes=5))), "was cut short and could not be taken back")
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_no_write_goes_through_a_link_that_is_the_last_part(following: VaultFile
     with pytest.raises(PathRefused, match="symbolic link"):
         following.read(at("Alias.md"), follow_last=False)
     with pytest.raises(PathRefused, match="symbolic link"):
-        following.move_folder(at("Short"), at("Elsewhere"), allow)
+        following.move_unread(at("Short"), at("Elsewhere"), allow)
     assert texts(linked) == before
 
 

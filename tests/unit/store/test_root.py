@@ -232,7 +232,7 @@ def test_a_vault_that_vanishes_is_missing_for_every_door(files: VaultFiles, root
         lambda: files.create(at("New.md"), b"", allow),
         lambda: files.replace(note, b"", allow),
         lambda: files.move(note, at("Moved.md"), allow),
-        lambda: files.move_folder(at("a"), at("b"), allow),
+        lambda: files.move_unread(at("a"), at("b"), allow),
         lambda: files.trash(note, allow),
         lambda: files.put(at("New.md"), b"", 0o600, allow),
         lambda: files.remove(note, allow),
