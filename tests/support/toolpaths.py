@@ -7,6 +7,7 @@ there. What else a call needs comes from the calls that the wire tests must have
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ ERA: Final = "era"
 NOTES: Final = {f"{ERA}/new.md": "one\ntwo\nthree\n", "old.md": "from before\n"}
 """What the sample calls expect in the vault."""
 
+_ERROR: Final = re.compile(r"\A([A-Z_]+): ")
+_IN_PLACE: Final = re.compile(r'(?:\A\[.*?\] |"error":")([A-Z_]+): ')
 
 OWNER: Final = local(datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -120,10 +123,8 @@ class Said:
     @property
     def code(self) -> str:
         """The code of an error, also of one that a list reports in place; empty for success."""
-        head, colon, _ = self.text.partition(": ")
-        if not self.is_error:
-            head = head.rpartition("] ")[2]
-        return head if colon and head.replace("_", "").isupper() else ""
+        found = (_ERROR if self.is_error else _IN_PLACE).search(self.text)
+        return found[1] if found else ""
 
 
 class Desk:

@@ -44,6 +44,9 @@ REFUSALS: Final[list[Row]] = [
     ("search_notes", {"query": "x", "path_prefix": "nowhere"}, "NOT_FOUND"),
     ("read_note", {"path": "olt.md"}, "NOT_FOUND"),
     ("list_notes", {"folder": "nowhere"}, "NOT_FOUND"),
+    ("list_directory", {"path": "nowhere"}, "NOT_FOUND"),
+    ("list_directory", {"path": "old.md"}, "INVALID_PATH"),
+    ("get_notes_info", {"paths": ["olt.md"]}, "NOT_FOUND"),
     ("get_frontmatter", {"path": "broken.md"}, "INVALID_FRONTMATTER"),
     ("create_note", {"path": "taken.md", "content": "x"}, "ALREADY_EXISTS"),
     ("create_note", {"path": "a.md", "content": "x" * 1_000_001}, "TOO_LARGE"),
@@ -130,12 +133,13 @@ async def refused(client: Client, name: str, arguments: Mapping[str, Any]) -> st
     """What the answer says; one that is reported in its place, or resolves to nothing, counts as well."""
     result = await client.call_tool(name, dict(arguments))
     said = text_of(result)
-    return said if result.is_error else said.partition("] ")[2] or f"(no error) {said}"
+    in_place = said.partition("] ")[2] or said.partition('"error":"')[2]
+    return said if result.is_error else in_place or f"(no error) {said}"
 
 
 def test_every_tool_has_a_refusal_of_its_own_or_takes_nothing_to_refuse() -> None:
     """So that nobody forgets a new one."""
     takes = {spec.name for spec in SPECS if as_tool(spec, Workers()).parameters["properties"]}
-    generic = {"list_recent", "get_vault_tree", "read_notes", "delete_note"}
+    generic = {"list_recent", "get_vault_tree", "read_notes", "delete_note", "get_vault_stats"}
     """What these refuse is all made from their schemas."""
     assert takes - generic <= {name for name, _, _ in REFUSALS}

@@ -22,7 +22,7 @@ from tests.support.vaults import lay_out
 from tests.unit.guards.test_paths import FINE, INVALID, NEW_REFUSED, REFUSED, TYPE
 
 PLACES = places()
-IN_PLACE = ("read_notes",)
+IN_PLACE = ("read_notes", "get_notes_info")
 """Tools that report one bad path beside the good ones."""
 
 
