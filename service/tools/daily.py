@@ -1,27 +1,59 @@
-"""Tools for the note of a day."""
+"""Tools for the note of a day, a week, a month, a quarter or a year."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from service.tools import notices
+from service.tools import notices, showing
 from service.tools.arguments import Content
 from service.tools.context import Ctx, actor, room
+from service.tools.daily_shapes import LineAppended, PeriodMade
 from service.tools.register import ToolSpec
-from service.tools.shapes import LineAppended
 from service.vault import daily
+from service.vault.daily import Place
+from service.vault.model import Vault
+from service.vault.periods import Period
+
+Day: TypeAlias = Annotated[str, Field(description="YYYY-MM-DD, any day of the period; today if left out.")]
+Periods: TypeAlias = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
+
+
+def get_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> str:
+    """Read the note of a day, week, month, quarter or year, as read_note does; where it is, the vault's settings say.
+
+    When there is none, says which path it would have. Never creates.
+    """
+    vault = room(ctx).vault
+    where = _place(vault, date, period)
+    note = daily.find(vault, where)
+    if note is None:
+        return f"[{where.path} | not there]\n[there is no {period} note of that date yet; create_daily_note makes it]"
+    return showing.note(ctx, note, goes_on="read_note goes on with")
+
+
+def create_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> PeriodMade:
+    """Create that note from the vault's own template; one that is there stays as it is."""
+    vault = room(ctx).vault
+    return PeriodMade.made(daily.create(vault, actor(ctx), _place(vault, date, period)))
 
 
 def append_daily_note(
-    ctx: Ctx,
-    text: Annotated[Content, Field(min_length=1)],
-    date: Annotated[str, Field(description="YYYY-MM-DD; today if left out.")] = "",
+    ctx: Ctx, text: Annotated[Content, Field(min_length=1)], date: Day = "", period: Periods = "daily"
 ) -> LineAppended:
-    """Add '- HH:MM text' to the end of the daily note, which is created if missing, where the vault's settings put it."""
+    """Add '- HH:MM text' to the end of that note, which is created if missing. '- [ ] text' becomes '- [ ] HH:MM text'."""
     vault = room(ctx).vault
-    return notices.with_signs(LineAppended.to_day(daily.append(vault, actor(ctx), text, daily.day(vault, date))), text)
+    done = daily.append(vault, actor(ctx), text, _place(vault, date, period))
+    return notices.with_signs(LineAppended.to_day(done), text)
 
 
-SPECS: Final = (ToolSpec(append_daily_note, "Append to the daily note", "daily", writes=True),)
+def _place(vault: Vault, date: str, period: Periods) -> Place:
+    return daily.place(vault, daily.day(vault, date), Period(period))
+
+
+SPECS: Final = (
+    ToolSpec(get_daily_note, "Read the daily note", "daily"),
+    ToolSpec(create_daily_note, "Create the daily note", "daily", writes=True, idempotent=True),
+    ToolSpec(append_daily_note, "Append to the daily note", "daily", writes=True),
+)

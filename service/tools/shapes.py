@@ -13,7 +13,6 @@ from service.guards import limits
 from service.guards.paths import VaultPath
 from service.search.query import Found, Hit
 from service.store.files import Entry
-from service.vault.daily import Appended
 from service.vault.listing import Folder, Newest
 from service.vault.model import Page
 from service.vault.notes import Edited, Written
@@ -91,23 +90,6 @@ class NoteDeleted(NoteWritten):
     @staticmethod
     def as_trashed(deleted: Written, trashed_to: str) -> NoteDeleted:
         return NoteDeleted(**dict(NoteWritten.of(deleted)), trashed_to=trashed_to)
-
-
-class LineAppended(NoteWritten):
-    created: bool
-    line: Annotated[str, Field(description="The (first) line as written.")]
-    line_number: int
-
-    @staticmethod
-    def to_day(appended: Appended) -> LineAppended:
-        note = NoteWritten.of(appended.written)
-        skipped = "The template that the vault's settings name was not applied." if appended.template else ""
-        return LineAppended(
-            **{**dict(note), "notice": " ".join(filter(None, (note.notice, skipped)))},
-            created=appended.created,
-            line=appended.line,
-            line_number=appended.line_number,
-        )
 
 
 class NoteListed(Shape):

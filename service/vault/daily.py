@@ -1,15 +1,12 @@
-"""Today's note: where the vault's own settings put it, and one more line in it.
+"""The notes of days, weeks, months, quarters and years: where they belong, their making, and one more line in them.
 
-The settings are Obsidian's: the core plugin Daily notes (`.obsidian/daily-notes.json`), else the community plugin
-Periodic Notes, else `YYYY-MM-DD.md` at the root. Of moment's formats only YYYY, MM, DD and `[literal]` are understood;
-another token is refused, because a line in the wrong file is worse than none.
+Where is a matter of the vault's own settings (`periods`); a format that cannot be followed exactly is refused, because a line
+in the wrong file is worse than none. A new note begins with the owner's template (`templates`).
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
@@ -18,45 +15,51 @@ from service.clock import local_now, today
 from service.errors import BadArgument, Misconfigured, NoteExists, NoteNotFound, PathRefused
 from service.guards import paths
 from service.guards.paths import VaultPath
-from service.store.files import FileContent
-from service.vault import harmless, notes, text
+from service.vault import harmless, moment, notes, periods, templates, text
 from service.vault.model import Actor, Change, Vault
-from service.vault.notes import Written
+from service.vault.moment import FormatRefusedError
+from service.vault.notes import Note, Written
+from service.vault.periods import Period
+from service.vault.templates import Begun, Occasion
 from service.vault.text import LF, NoteText
 
-DEFAULT_FORMAT: Final = "YYYY-MM-DD"
-
-_CORE: Final = ".obsidian/daily-notes.json"
-_PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"
-_TOKEN: Final = re.compile(r"\[(?P<literal>[^\[\]]*)\]|(?P<token>[A-Za-z]+)|(?P<mark>[^A-Za-z\[\]]+)")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_NUMBERS: Final = re.compile(r"(?:YYYY(?!Y)|MM(?!M)|DD(?![Do]))+")
+_ITEM: Final = re.compile(
+    r"(?P<bullet>[-*+]|[0-9]{1,3}[.)])[ \t]+(?P<box>\[[^\[\]]\](?=[ \t]|$))?[ \t]*(?P<words>.*)", re.DOTALL
+)
+"""A list item or a task, as somebody gives it."""
 
 _ANOTHER_WAY: Final = (
-    "Find the day's note with list_notes and use append_to_note, or create_note if there is none; "
-    "or ask the owner to change the settings of daily notes."
+    "Find the note with list_notes and use append_to_note, or create_note if there is none; "
+    "or ask the owner to change the settings of daily and periodic notes."
 )
-
-Json = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a day's note belongs. `template` is the one that Obsidian would start it from; empty for none."""
+    """Where a period's note belongs, and what it would begin with."""
 
     path: VaultPath
+    occasion: Occasion
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A period's note that is there now. `template` is the one it began with, as the settings name it; empty for none."""
+
+    written: Written
+    created: bool
     template: str
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """A line put into a day's note. `line` is its first line as written, `line_number` counts from 1."""
+    """A line put into a period's note. `line` is its first line as written, `line_number` counts from 1."""
 
     written: Written
     created: bool
     line: str
     line_number: int
-    template: str
 
 
 def day(vault: Vault, raw: str) -> date:
@@ -75,56 +78,116 @@ def day(vault: Vault, raw: str) -> date:
         raise BadArgument(f"{raw[:20]!r} is no day; give one as YYYY-MM-DD, such as 2026-03-01.") from error
 
 
-def place(vault: Vault, on: date) -> Place:
-    """Where the note of a day belongs by the vault's own settings.
+def place(vault: Vault, on: date, period: Period = Period.DAILY) -> Place:
+    """Where the note of the period that a day lies in belongs by the vault's own settings.
 
     Raises:
-        Misconfigured: the format holds something else than YYYY, MM, DD and `[literal]`, or the settings lead to where
-            no note may be.
+        Misconfigured: the format cannot be followed exactly, or the settings lead to where no note may be.
+        BadArgument: the period lies outside of the days there are.
     """
-    settings = _settings(vault)
-    folder, name = _text(settings, "folder").strip("/"), _named(_text(settings, "format") or DEFAULT_FORMAT, on)
-    raw = f"{folder}/{name}.md" if folder else f"{name}.md"
+    kept, spoken, zone = periods.kept(vault, period), periods.locale(vault), vault.clock.zone
+    first = periods.begins(period, on, periods.week_begins(kept.pattern, spoken))
     try:
-        return Place(paths.new_note(raw), _text(settings, "template"))
+        named = moment.written(kept.pattern, moment.at_local(first, 0, 0, 0, zone), spoken)
+    except FormatRefusedError as error:
+        raise Misconfigured(
+            f"this vault names its {period} notes by a format that cannot be followed: {error}. Plain words in it belong in "
+            f"brackets, such as [Journal]. {_ANOTHER_WAY}"
+        ) from error
+    except OverflowError as error:
+        raise BadArgument("that day is too near the first or the last there is; give another.") from error
+    raw = f"{kept.folder}/{named}" if kept.folder else named
+    try:
+        path = paths.new_note(raw if raw.lower().endswith(".md") else f"{raw}.md")
     except PathRefused as error:
         raise Misconfigured(
-            f"the vault's own settings put this day's note where none can be ({error.code}: {error}) {_ANOTHER_WAY}"
+            f"the vault's own settings put this {period} note where none can be ({error.code}: {error}) {_ANOTHER_WAY}"
         ) from error
+    return Place(path, Occasion(period, kept, first, path.stem, local_now(vault.clock), zone, spoken))
 
 
-def append(vault: Vault, actor: Actor, words: str, on: date) -> Appended:
-    """Add `- HH:MM words` as a line of its own to the end of a day's note, which is made when it is not there.
+def find(vault: Vault, where: Place) -> Note | None:
+    """The note, if it is there."""
+    try:
+        return notes.read(vault, where.path)
+    except NoteNotFound:
+        return None
 
-    The time is now, in the owner's zone. Further lines of `words` are indented, so that they stay in the list item.
+
+def create(vault: Vault, actor: Actor, where: Place) -> Made:
+    """Make the note from its template when it is not there; leave it as it is when it is.
+
+    Raises:
+        NoteExists: another name that is the same to many devices is there.
+        TooLarge: the template is.
+    """
+    there = _standing(vault, where)
+    if there is not None:
+        return there
+    begun = templates.begun(vault, where.occasion)
+    data = text.encode(NoteText(begun.text), str(where.path))
+    with vault.lock.writing():
+        try:
+            made = vault.files.create(where.path, data, actor.permit)
+        except NoteExists:  # another program made it in between, or it is there by another name
+            there = _standing(vault, where)
+            if there is None:
+                raise
+            return there
+        vault.on_change(actor, [Change(made.path, None, made.data)])
+    return Made(notes.written(made, " ".join(begun.told)), True, where.occasion.kept.template)
+
+
+def append(vault: Vault, actor: Actor, words: str, where: Place) -> Appended:
+    """Add `- HH:MM words` as a line of its own to the end of a period's note, which is made when it is not there.
+
+    The time is now, in the owner's zone. What is a list item or a task already gets the time behind its marker. Further
+    lines are indented, so that they stay in the item, unless all of them are items of the same list.
 
     Raises:
         BadArgument: there are no words.
-        Misconfigured: as `place`.
         HiddenContent, NotText, TooLarge: nothing was changed.
     """
     text.check_size(words, "the text")
     if not words.strip():
         raise BadArgument("there is nothing to append; give some text.")
-    item = _list_item(words, local_now(vault.clock))
-    where = place(vault, on)
-    with vault.lock.writing():
-        try:
-            return _append_to_it(vault, actor, where, item)
-        except NoteNotFound:
-            pass
-        try:
-            new, put = _with_item(vault, where.path, NoteText(""), item)
-            made = vault.files.create(where.path, text.encode(new, str(where.path)), actor.permit)
-        except NoteExists:  # another program made it in between
-            return _append_to_it(vault, actor, where, item)
-        vault.on_change(actor, [Change(made.path, None, made.data)])
-    return Appended(notes.written(made, put.notice), True, put.line, put.number, where.template)
+    item = _list_item(words, where.occasion.now)
+    begun: Begun | None = None
+    for _ in range(notes.MAX_ATTEMPTS):
+        with vault.lock.writing():
+            try:
+                return _append_to_it(vault, actor, where.path, item)
+            except NoteNotFound:
+                if begun is not None and (appended := _create_with(vault, actor, where, begun, item)) is not None:
+                    return appended
+        begun = templates.begun(vault, where.occasion)  # may look through the vault, so not under the lock
+    raise NoteExists(str(where.path))
 
 
-def _append_to_it(vault: Vault, actor: Actor, where: Place, item: str) -> Appended:
-    after, put = notes.change(vault, actor, where.path, lambda note: _with_item(vault, where.path, note, item))
-    return Appended(replace(after, notice=put.notice), False, put.line, put.number, "")
+def _standing(vault: Vault, where: Place) -> Made | None:
+    try:
+        return Made(notes.written(vault.files.read(where.path)), False, "")
+    except NoteNotFound:
+        return None
+
+
+def _append_to_it(vault: Vault, actor: Actor, path: VaultPath, item: str) -> Appended:
+    after, put = notes.change(vault, actor, path, lambda note: _with_item(vault, path, note, item))
+    return Appended(replace(after, notice=put.notice), False, put.line, put.number)
+
+
+def _create_with(vault: Vault, actor: Actor, where: Place, begun: Begun, item: str) -> Appended | None:
+    """The note made with its first item; None when the name was taken meanwhile."""
+    new, put = _with_item(vault, where.path, NoteText(begun.text), item)
+    try:
+        made = vault.files.create(where.path, text.encode(new, str(where.path)), actor.permit)
+    except NoteExists:
+        if _standing(vault, where) is None:
+            raise  # there by another name that is the same to many devices
+        return None
+    vault.on_change(actor, [Change(made.path, None, made.data)])
+    notice = " ".join(filter(None, (put.notice, *begun.told)))
+    return Appended(notes.written(made, notice), True, put.line, put.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,52 +209,12 @@ def _with_item(vault: Vault, path: VaultPath, note: NoteText, item: str) -> tupl
 
 def _list_item(words: str, now: datetime) -> str:
     first, *more = text.in_style(words.strip(), LF).split(LF)
-    return LF.join([f"- {now:%H:%M} {first}", *(f"  {line}" if line.strip() else "" for line in more)])
-
-
-def _named(format_: str, on: date) -> str:
-    named, end = "", 0
-    for part in _TOKEN.finditer(format_):
-        token = part["token"]
-        if part.start() != end:
-            break
-        if token is None:
-            named += part["mark"] if part["literal"] is None else part["literal"]
-        elif _NUMBERS.fullmatch(token):
-            named += (
-                token.replace("YYYY", f"{on.year:04}").replace("MM", f"{on.month:02}").replace("DD", f"{on.day:02}")
-            )
-        else:
-            break
-        end = part.end()
-    if end != len(format_):
-        raise Misconfigured(
-            "this vault names its daily notes by a format of which more than YYYY, MM, DD and [text], all that is understood "
-            f"here, is needed. {_ANOTHER_WAY}"
-        )
-    return named
-
-
-def _settings(vault: Vault) -> Json:
-    core = _json(vault, _CORE)
-    if any(_text(core, key) for key in ("folder", "format", "template")):
-        return core
-    daily = _json(vault, _PERIODIC).get("daily")
-    return daily if isinstance(daily, dict) and daily.get("enabled", True) is not False else core
-
-
-def _json(vault: Vault, name: str) -> Json:
-    try:
-        settings = json.loads(_raw(vault, name).data)
-    except (NoteNotFound, PathRefused, ValueError, RecursionError):
-        return {}
-    return settings if isinstance(settings, dict) else {}
-
-
-def _raw(vault: Vault, name: str) -> FileContent:
-    return vault.files.read_tracked(paths.tracked(name))
-
-
-def _text(settings: Json, key: str) -> str:
-    value = settings.get(key)
-    return value.strip() if isinstance(value, str) else ""
+    item = _ITEM.fullmatch(first)
+    if item is None:
+        head, indent = f"- {now:%H:%M} {first}", "  "
+    else:
+        head = " ".join(filter(None, (item["bullet"], item["box"], f"{now:%H:%M}", item["words"])))
+        indent = " " * (len(item["bullet"]) + 1)
+        if all(not line.strip() or line[0] in " \t" or _ITEM.fullmatch(line) for line in more):
+            indent = ""  # a whole list
+    return LF.join([head, *(f"{indent}{line}" if line.strip() else "" for line in more)])

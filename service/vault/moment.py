@@ -190,6 +190,16 @@ def at_local(day: date, hour: int, minute: int, second: int, zone: ZoneInfo) -> 
     return datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=zone).astimezone(UTC).astimezone(zone)
 
 
+def after(moment: datetime, passed: timedelta) -> datetime:
+    """The time on the same wall clock when so much time has passed."""
+    return (moment.astimezone(UTC) + passed).astimezone(moment.tzinfo)
+
+
+def tokens_in(pattern: str) -> frozenset[str]:
+    """The tokens of a format, understood or not."""
+    return frozenset(piece["token"] for piece in _PIECE.finditer(pattern) if piece["token"])
+
+
 def _first_week_begins(year: int, week_begins: int, first_week: int) -> int:
     """The ordinal (as `date.toordinal`) of the first day of a year's first week."""
     before = year - 1

@@ -124,11 +124,12 @@ def test_replacing_everywhere_is_what_str_replace_does(before: str, old: str, ne
 def test_a_line_of_the_day_is_one_list_item_behind_what_was_there(desk: Desk, before: str, words: str) -> None:
     """contract.md, append_daily_note."""
     desk.put({"2026-03-01.md": before})
-    done = daily.append(desk.vault, desk.actor, words, daily.day(desk.vault, ""))
+    done = daily.append(desk.vault, desk.actor, words, daily.place(desk.vault, daily.day(desk.vault, "")))
     new = desk.bytes_of("2026-03-01.md").decode()
     assert new.startswith(before)
     lines = lf(new).split("\n")
     assert lines[done.line_number - 1] == done.line
-    assert done.line.startswith("- 12:00 ")
-    assert all(not line.strip(" ") or line.startswith("  ") for line in lines[done.line_number :])
+    assert re.match(r"(?:[-*+]|\d+[.)]) (?:\[.\] )?12:00", done.line)
+    more = [line for line in lines[done.line_number :] if line.strip(" ")]
+    assert all(line[0] in " \t" or re.match(r"(?:[-*+]|\d+[.)])[ \t]", line) for line in more)
     assert new.endswith("\n")

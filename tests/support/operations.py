@@ -59,11 +59,13 @@ def _trash(vault: Vault, actor: Actor, _: History) -> None:
 
 
 def _daily_new(vault: Vault, actor: Actor, _: History) -> None:
-    said(daily.append(vault, actor, "a thought", daily.day(vault, "2026-03-01")).written.caution)
+    where = daily.place(vault, daily.day(vault, "2026-03-01"))
+    said(daily.append(vault, actor, "a thought", where).written.caution)
 
 
 def _daily_more(vault: Vault, actor: Actor, _: History) -> None:
-    said(daily.append(vault, actor, "a thought", daily.day(vault, "2026-02-28")).written.caution)
+    where = daily.place(vault, daily.day(vault, "2026-02-28"))
+    said(daily.append(vault, actor, "a thought", where).written.caution)
 
 
 def _restore(_: Vault, actor: Actor, history: History) -> None:
