@@ -30,6 +30,8 @@ EVERY_TOOL = {
     "append_to_note",
     "edit_note",
     "delete_note",
+    "get_daily_note",
+    "create_daily_note",
     "append_daily_note",
     "list_changes",
     "note_history",
@@ -79,6 +81,8 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert structured(await call("get_vault_stats"))["notes"] >= 1
         assert edited["version"] in text_of(await call("get_notes_info", paths=["Tour/Soup.md"]))
         await guards_are_at_work(call)
+        assert "not there" in text_of(await call("get_daily_note", period="monthly"))
+        assert structured(await call("create_daily_note", period="monthly"))["created"]
         day = structured(await call("append_daily_note", text="made soup"))
         assert "made soup" in text_of(await call("read_note", path=day["path"]))
         assert "Tour/Soup.md" in text_of(await call("list_changes"))

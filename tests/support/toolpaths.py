@@ -94,7 +94,7 @@ def _places() -> Iterator[Place]:
         schema = as_tool(spec, Workers()).parameters
         for name, about in schema["properties"].items():
             is_list = about.get("type") == "array" and about["items"].get("type") == "string"
-            if name in NOT_PATHS or not (is_list or about.get("type") == "string"):
+            if name in NOT_PATHS or "enum" in about or not (is_list or about.get("type") == "string"):
                 continue
             told = f"{name} {about.get('description', '')}".lower()
             if "folder" in told or "prefix" in name:

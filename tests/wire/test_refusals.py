@@ -38,6 +38,14 @@ NOTES: Final[Mapping[str, str | bytes]] = {
     "tasks.md": "# Tasks\n\n- [ ] water\n- [x] done\n\ntext\n\n# Same\n\n# Same\n",
     "pic.png": b"\x89PNG\r\n\x1a\n",
     "Folder/in.md": "in\n",
+    ".obsidian/plugins/periodic-notes/data.json": json.dumps(
+        {
+            "yearly": {"format": "YYYY LL"},
+            "quarterly": {"format": "[../out]"},
+            "monthly": {"format": "[odd]"},
+            "weekly": {"format": "[TAKEN]"},
+        }
+    ),
 }
 
 REFUSALS: Final[list[Row]] = [
@@ -57,7 +65,19 @@ REFUSALS: Final[list[Row]] = [
     ("edit_note", {"path": "tasks.md", "edits": [{"old_string": "# Same", "new_string": "x"}]}, "AMBIGUOUS_MATCH"),
     ("edit_note", {"path": "hidden.md", "edits": [{"old_string": "a  c", "new_string": "x"}]}, "HIDDEN_CONTENT"),
     ("edit_note", {"path": "odd.md", "edits": [{"old_string": "a", "new_string": "x"}]}, "NOT_TEXT"),
+    ("get_daily_note", {"date": "tomorrow"}, "INVALID_ARGUMENT"),
+    ("get_daily_note", {"period": "yearly"}, "MISCONFIGURED"),
+    ("get_daily_note", {"period": "quarterly"}, "MISCONFIGURED"),
+    ("create_daily_note", {"date": "2026-02-30"}, "INVALID_ARGUMENT"),
+    ("create_daily_note", {"period": "yearly"}, "MISCONFIGURED"),
+    ("create_daily_note", {"period": "quarterly"}, "MISCONFIGURED"),
+    ("create_daily_note", {"period": "weekly"}, "ALREADY_EXISTS"),
     ("append_daily_note", {"text": "x", "date": "2026-02-30"}, "INVALID_ARGUMENT"),
+    ("append_daily_note", {"text": "x", "period": "yearly"}, "MISCONFIGURED"),
+    ("append_daily_note", {"text": "x", "period": "monthly"}, "NOT_TEXT"),
+    ("append_daily_note", {"text": "x", "period": "weekly"}, "ALREADY_EXISTS"),
+    ("append_daily_note", {"text": "<!-- x -->"}, "HIDDEN_CONTENT"),
+    ("append_daily_note", {"text": "x" * 1_000_001}, "TOO_LARGE"),
     ("list_changes", {"since": "no time at all"}, "INVALID_ARGUMENT"),
     ("note_history", {"path": "never.md"}, "NOT_FOUND"),
     ("restore_note", {"path": "old.md", "revision": "0000000"}, "NOT_FOUND"),

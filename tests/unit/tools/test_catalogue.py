@@ -16,7 +16,7 @@ from tests.support.desk import Desk
 pytestmark = pytest.mark.anyio
 
 BUDGET_BYTES = 24_000
-READS_TEXT = {"read_note", "read_notes"}
+READS_TEXT = {"read_note", "read_notes", "get_daily_note"}
 
 
 async def listed(desk: Desk) -> list[Tool]:

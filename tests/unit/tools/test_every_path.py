@@ -87,7 +87,8 @@ ROWS = [
 def test_every_tool_with_a_path_is_attacked() -> None:
     """Otherwise a tool could be left out without anybody noticing."""
     without = {spec.name for spec in SPECS} - {place.tool for place in PLACES}
-    assert without == {"list_recent", "get_vault_tree", "append_daily_note"}
+    daily = {"append_daily_note", "create_daily_note", "get_daily_note"}
+    assert without == {"list_recent", "get_vault_tree", "get_vault_stats", *daily}
     assert {place.kind for place in PLACES} == set(Kind)
     assert len(ROWS) > 90 * len(PLACES)
 

@@ -120,7 +120,11 @@ async def test_an_answer_with_every_notice_there_is_stays_within_its_bound(calle
     assert len(await caller.text("read_notes", paths=[name] * 10)) <= limits.MAX_RESULT_CHARS
 
 
+WEEKLY_NOTE_FROM_OUTSIDE = {
+    ".obsidian/plugins/periodic-notes/data.json": '{"weekly": {"folder": "clippings", "format": "[web]"}}'
+}
 READS: list[tuple[str, dict[str, object]]] = [
+    ("get_daily_note", {"period": "weekly"}),
     ("read_note", {"path": "clippings/web.md"}),
     ("read_notes", {"paths": ["mine.md", "clippings/web.md"]}),
     ("get_frontmatter", {"path": "clippings/web.md"}),
@@ -144,6 +148,7 @@ WRITES: list[tuple[str, dict[str, object]]] = [
     ("create_note", {"path": "new.md", "content": "x"}),
     ("append_to_note", {"path": "mine.md", "content": "x"}),
     ("edit_note", {"path": "mine.md", "edits": [{"old_string": "mine", "new_string": "ours"}]}),
+    ("create_daily_note", {"date": "2026-03-02"}),
     ("append_daily_note", {"text": "x"}),
     ("delete_note", {"path": "mine.md"}),
 ]
@@ -159,6 +164,7 @@ async def test_after_each_way_of_reading_one_writes_are_counted(
     caller: Caller, desk: Desk, name: str, arguments: dict[str, object]
 ) -> None:
     """decisions.md 11; the budget here is two."""
+    desk.put(WEEKLY_NOTE_FROM_OUTSIDE)
     for number in range(3):
         await caller.facts("create_note", path=f"before {number}.md", content="x")
     if name == "resource":

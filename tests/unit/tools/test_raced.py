@@ -26,7 +26,14 @@ from tests.support.toolpaths import Desk, Kind, desk_over, places
 from tests.support.vaults import lay_out
 
 SHORT_S, LONG_S = 0.15, float(os.environ.get("RACE_S", "10"))
-MORE = {"append_daily_note": {"text": "a line"}, "list_recent": {}, "get_vault_tree": {}, "get_vault_stats": {}}
+MORE = {
+    "append_daily_note": {"text": "a line"},
+    "create_daily_note": {},
+    "get_daily_note": {},
+    "list_recent": {},
+    "get_vault_tree": {},
+    "get_vault_stats": {},
+}
 """Tools that take no path, and may still be led to one."""
 
 Call = Callable[[int], tuple[str, dict[str, Any]]]
