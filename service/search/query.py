@@ -18,10 +18,10 @@ from typing import Final
 from service.errors import AppError
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
-from service.search import matching, ranking, snippets
+from service.search import matching, ranking
 from service.search.matching import Needle
 from service.search.ranking import Counted, Question
-from service.vault import frontmatter, survey, text
+from service.vault import frontmatter, snippets, survey, text
 from service.vault.model import Page, Vault
 from service.vault.survey import Seen, Survey
 

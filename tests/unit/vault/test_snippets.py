@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.guards import limits
-from service.search.snippets import around
+from service.vault.snippets import around
 
 
 @pytest.mark.parametrize("line", ["", "word", "  \tword  ", "x" * 200, " " * 300 + "y" * 200])
