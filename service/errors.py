@@ -1,7 +1,7 @@
 """Everything that can go wrong and that a caller can do something about.
 
     AppError
-      NotFound        NoteNotFound, RevisionNotFound, GrantNotFound, ...        look elsewhere
+      NotFound        NoteNotFound, LinkBroken, RevisionNotFound, ...           look elsewhere
       Refused         PathRefused, TooLarge, NotText, NoMatch, ...              ask differently
       Conflict        NoteExists, NoteChanged, PathAmbiguous, MatchAmbiguous    read again, then retry
       Unavailable     Busy, Closing, NoSpace, DiskFault, VaultMissing, …        wait and retry
@@ -46,6 +46,20 @@ class NoteNotFound(NotFound):
             else " Use get_vault_tree, list_notes or search_notes to find it."
         )
         super().__init__(f"there is no {path!r} in the vault.{hint}")
+
+
+class LinkBroken(NotFound):
+    """No file answers to a link. `aliased` are notes that have it for an alias, which no link follows (Obsidian's rule)."""
+
+    def __init__(self, target: str, aliased: Sequence[str] = (), nearest: Sequence[str] = ()) -> None:
+        self.target, self.aliased, self.nearest = target, tuple(aliased), tuple(nearest)
+        if self.aliased:
+            hint = f" It is an alias of {_either(self.aliased)}; links do not follow aliases, so name the note: [[note|alias]]."
+        elif self.nearest:
+            hint = f" Did you mean {_either(self.nearest)}?"
+        else:
+            hint = " Use search_notes or list_notes to find the note."
+        super().__init__(f"no file answers to the link {target!r}.{hint}")
 
 
 class RevisionNotFound(NotFound):

@@ -18,6 +18,8 @@ from service.vault.parts import links
 from service.vault.parts.json_text import Object, Text, Value, characters, parse
 from service.vault.parts.linkuse import LinkKind, LinkUse, Notation
 
+SUFFIX: Final = ".canvas"
+
 MAX_NESTED: Final = 1_000_000
 """Groups times cards up to which it is told what lies in a group."""
 
@@ -94,6 +96,22 @@ def of(text: str) -> Canvas | None:
             cards.append(card)
             line += 1 + len(_lines(card.content))
     return Canvas(tuple(cards), tuple(_edge(edge) for edge in edges if isinstance(edge, dict)), tuple(found))
+
+
+def shown_links(canvas: Canvas, shown: Callable[[str], str] | None = None) -> tuple[LinkUse, ...]:
+    """The links that a reader of the outline sees, by line. Of those in the text of cards the offsets are in that text."""
+    guard = shown or shown_text
+    found = [replace(use, target=guard(use.target)) for use in canvas.links if use.kind is LinkKind.CANVAS]
+    line = _FIRST_CARD_LINE
+    for card in canvas.cards:
+        if card.kind is CardKind.TEXT:
+            found += [
+                replace(use, line=line + use.line)
+                for use in links.of(guard(card.content))
+                if use.kind is not LinkKind.PROPERTY
+            ]
+        line += 1 + len(_lines(card.content))
+    return tuple(sorted(found, key=lambda use: (use.line, use.start)))
 
 
 def shown_text(text: str) -> str:

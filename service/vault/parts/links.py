@@ -18,12 +18,18 @@ from service.vault.parts import property_links, prose
 from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_external, split_wikilink, written
 from service.vault.parts.prose import Prose
 
-__all__ = ["LinkKind", "LinkUse", "Notation", "is_external", "of", "split_wikilink", "written"]
+__all__ = ["LinkKind", "LinkUse", "Notation", "is_external", "may_hold", "of", "percent_decoded", "split_wikilink", "written"]
 
 _MARKS: Final = ("[[", "](", "]:")
+_MARK_BYTES: Final = tuple(mark.encode() for mark in _MARKS)
 _HASH: Final = re.compile(r"#|\\#|&[^;\s&]{1,32};")
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _BLANKS: Final = re.compile(r"\s+")
+
+
+def may_hold(data: bytes) -> bool:
+    """Whether a note's bytes may hold a link, at the price of a glance."""
+    return any(mark in data for mark in _MARK_BYTES)
 
 
 def of(text: str) -> tuple[LinkUse, ...]:
@@ -131,10 +137,10 @@ def _destination(text: str, span: Span) -> tuple[str, str, Span, Notation] | Non
         return None
     is_pointed = text[start - 1 : start] == "<"
     notation = Notation.POINTED if is_pointed else Notation.PLAIN
-    return _percent_decoded(target), _percent_decoded(subpath), (start, start + len(path)), notation
+    return percent_decoded(target), percent_decoded(subpath), (start, start + len(path)), notation
 
 
-def _percent_decoded(text: str) -> str:
+def percent_decoded(text: str) -> str:
     """As a browser's `decodeURI` would, but with every character: all of it, or nothing if some of it is malformed."""
     if "%" not in text or _BAD_PERCENT.search(text):
         return text

@@ -1,0 +1,121 @@
+"""Where one link leads: the file as Obsidian picks it, others that answer to it, and the line of a heading or block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from service.errors import AppError, BadArgument, LinkBroken
+from service.guards import invisible, paths
+from service.guards.paths import VaultPath
+from service.store import names as spelling
+from service.vault import linking, notes, survey
+from service.vault.model import Vault
+from service.vault.parts import links, places
+from service.vault.parts.links import LinkKind
+from service.vault.resolving import Names, Resolved, folded
+from service.vault.survey import Survey
+
+MAX_LINK_CHARS: Final = 1000
+MAX_OFFERED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a link leads.
+
+    Args:
+        path: the file.
+        subpath: `#Heading` or `#^block`, as asked; empty for none.
+        line: where that begins in a note; None without a subpath, or when the note has no such place.
+        others: other files that answer to the link, best first.
+        left_out: low-trust folders with more of those.
+    """
+
+    path: VaultPath
+    subpath: str
+    line: int | None
+    others: tuple[VaultPath, ...] = ()
+    left_out: tuple[VaultPath, ...] = ()
+
+    @property
+    def lacks_place(self) -> bool:
+        """Whether the note is there and the heading or block is not."""
+        return bool(self.subpath) and self.line is None and self.path.has_suffix(paths.MARKDOWN_SUFFIXES)
+
+
+def find(vault: Vault, link: str, source: VaultPath | None = None) -> Destination:
+    """Where a link leads.
+
+    Args:
+        link: `[[…]]`, `[…](…)`, or what stands within; a name alone will do.
+        source: the note that it stands in, which decides between files of one name and begins relative paths.
+
+    Raises:
+        BadArgument: it is no link of the vault, or leads to the note that it stands in and that is not told.
+        LinkBroken: no file answers to it; names notes that have it for an alias, else files that are called alike.
+        NoteNotFound, PathAmbiguous, PathRefused, TooLarge: as `notes.read`, for `source`.
+    """
+    here = notes.read(vault, source).path if source is not None else None
+    asked = _asked(link)
+    names = linking.names(vault)
+    for target, subpath in asked:
+        if not target and here is None:
+            raise BadArgument("the link leads to a place in its own note; say in from_path which note that is.")
+        found = names.resolve(target, here)
+        if found.path is not None:
+            return _destination(vault, found, found.path, subpath, here)
+    raise _broken(vault, names, asked[0][0])
+
+
+def _asked(link: str) -> list[tuple[str, str]]:
+    """Path part and subpath of what was asked, and how else it may be meant."""
+    words = link.strip()
+    if not words or len(words) > MAX_LINK_CHARS or invisible.has_invisible(words):
+        raise BadArgument(
+            f"a link has 1 to {MAX_LINK_CHARS} characters, none of them invisible; give one such as '[[Note#Heading]]'."
+        )
+    for use in links.of(words):
+        if use.kind is not LinkKind.DEFINITION:
+            return [(use.target, use.subpath)]
+    words = words.removeprefix("<").removesuffix(">")
+    if links.is_external(words) or words.startswith(("[", "![")):
+        raise BadArgument("that is no link to something in the vault; give one such as '[[Note#Heading]]' or 'Folder/Note.md'.")
+    (start, end), subpath, _ = links.split_wikilink(words)
+    asked = (words[start:end], subpath)
+    if not any(asked):
+        raise BadArgument("the link names nothing; give one such as '[[Note#Heading]]'.")
+    decoded = (links.percent_decoded(asked[0]), links.percent_decoded(asked[1]))
+    return [asked] if decoded == asked else [asked, decoded]
+
+
+def _destination(
+    vault: Vault, found: Resolved, path: VaultPath, subpath: str, here: VaultPath | None
+) -> Destination:
+    line = None
+    if subpath and path.has_suffix(paths.MARKDOWN_SUFFIXES):
+        line = places.line_of(notes.read(vault, path).view.text, subpath)
+    others, left_out = list(found.candidates[1:]), dict[VaultPath, None]()
+    if not any(vault.low_trust.holds(known) for known in (path, here) if known is not None):
+        others = []
+        for other in found.candidates[1:]:
+            around = vault.low_trust.around(other)
+            if around is None:
+                others.append(other)
+            else:
+                left_out[around] = None
+    return Destination(path, subpath, line, tuple(others), tuple(left_out))
+
+
+def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
+    """The error, with what may be meant instead: never something from a low-trust folder."""
+    wanted = folded(target)
+
+    def with_alias(begun: Survey) -> list[str]:
+        return [
+            str(seen.path) for seen in begun if any(folded(alias) == wanted for alias in vault.facts.aliases.of(seen.shown))
+        ]
+
+    aliased = sorted(survey.make(vault, with_alias, suffixes=paths.MARKDOWN_SUFFIXES))
+    trusted = (str(path) for path in names if not vault.low_trust.holds(path))
+    return LinkBroken(target, aliased[:MAX_OFFERED], () if aliased else spelling.nearest(target, trusted))

@@ -1,0 +1,79 @@
+"""What questions about links share: the names of all files, and the links that a reader of a file sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from service.guards import limits, paths
+from service.guards.paths import VaultPath
+from service.vault import snippets, text
+from service.vault.model import Vault
+from service.vault.parts import canvas
+from service.vault.parts.links import LinkKind, LinkUse
+from service.vault.resolving import Names
+from service.vault.survey import Seen
+
+ANY_SUFFIX: Final = ("",)
+CANVAS_SUFFIXES: Final = (canvas.SUFFIX,)
+LINKED_SUFFIXES: Final = (*paths.MARKDOWN_SUFFIXES, *CANVAS_SUFFIXES)
+"""Files that have links of their own."""
+
+_AROUND_CHARS: Final = 2 * limits.MAX_SNIPPET_CHARS
+_RUNS: Final = re.compile(r"[a-z0-9]{2,}")
+_DISGUISED: Final = re.compile(
+    rb"%(?:3[0-9]|4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa])|&#|&fjlig;|\\[xuU]|\xe2\x84\xaa|\xe2\x80\xaf|\xc2\xa0"
+)
+"""What may stand for an ASCII letter or digit in a link: percent-encoding, entities, escapes of YAML, the Kelvin sign."""
+
+
+def names(vault: Vault) -> Names:
+    """The names of all visible files, attachments included, as they are now."""
+    return Names.of(entry.path for entry in vault.files.walk(suffixes=ANY_SUFFIX))
+
+
+def uses(vault: Vault, seen: Seen) -> Sequence[LinkUse]:
+    """The links that are seen in a file, in its order. Definitions are none: what refers to them is."""
+    if seen.path.has_suffix(CANVAS_SUFFIXES):
+        return vault.facts.canvas_links.of(seen.data)
+    return [use for use in vault.facts.links.of(seen.shown) if use.kind is not LinkKind.DEFINITION]
+
+
+def leads_to(names: Names, use: LinkUse, source: VaultPath) -> VaultPath | None:
+    """The file that a link leads to; None when it is broken."""
+    return names.at(use.target) if use.kind is LinkKind.CANVAS else names.first(use.target, source)
+
+
+def quoting(seen: Seen) -> Callable[[LinkUse], str]:
+    """Gives of each link in a file the line around it, as far as it is shown."""
+    if seen.path.has_suffix(CANVAS_SUFFIXES):
+        board = canvas.of(text.decode(seen.data).text) or canvas.EMPTY
+        lines = canvas.outline(board).split("\n")
+        return lambda use: snippets.around(lines[use.line - 1], _span_of(use.target, lines[use.line - 1]))
+    shown = text.decode(seen.shown).text
+    return lambda use: quoted(shown, use)
+
+
+def quoted(shown: str, use: LinkUse) -> str:
+    """The line of `shown` around a link; of a long line a part."""
+    start = shown.rfind("\n", max(0, use.start - _AROUND_CHARS), use.start) + 1 or max(0, use.start - _AROUND_CHARS)
+    end = shown.find("\n", use.start, use.start + _AROUND_CHARS)
+    line = shown[start : end if end >= 0 else use.start + _AROUND_CHARS]
+    return snippets.around(line, (use.start - start, use.start - start + 1))
+
+
+def may_name(path: VaultPath) -> Callable[[bytes], bool]:
+    """Tells, at the price of a glance, notes apart whose text cannot hold a link to `path`."""
+    runs = [run.encode() for run in _RUNS.findall(path.stem.lower())] if path.stem.isascii() else []
+
+    def may(shown: bytes) -> bool:
+        lower = shown.lower()
+        return all(run in lower for run in runs) or _DISGUISED.search(shown) is not None
+
+    return may
+
+
+def _span_of(words: str, line: str) -> tuple[int, int]:
+    start = max(line.find(words), 0)
+    return start, start + 1

@@ -1,0 +1,172 @@
+"""Links over the whole vault: which notes link to a note, and which links lead nowhere.
+
+Nothing is indexed: names come from one walk, links from one survey of what is shown of each note, remembered by content.
+Low-trust folders are left out unless they are asked for: neither their links nor their names are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from service.guards import paths
+from service.guards.paths import VaultPath
+from service.vault import linking, notes, survey
+from service.vault.model import Page, Vault, page_of
+from service.vault.notes import Note
+from service.vault.parts.links import LinkUse
+from service.vault.resolving import Names, folded
+from service.vault.survey import Seen, Survey
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A link in a note. `path` is None when it is broken, and when it leads into a folder that is left out."""
+
+    use: LinkUse
+    path: VaultPath | None
+    snippet: str
+    is_left_out: bool = False
+
+    @property
+    def is_broken(self) -> bool:
+        return self.path is None and not self.is_left_out
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A link to a note, in another one or in a canvas."""
+
+    path: VaultPath
+    use: LinkUse
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The links of a note and those to it, a page of each; `broken` counts those of the note that lead nowhere.
+
+    `skipped` are notes that could not be looked at, `left_out` the low-trust folders that were not.
+    """
+
+    path: VaultPath
+    outgoing: Page[Outgoing]
+    incoming: Page[Incoming]
+    broken: int
+    skipped: int
+    left_out: tuple[VaultPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A link that leads nowhere."""
+
+    path: VaultPath
+    use: LinkUse
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """Links that lead nowhere, and notes that nothing else links to; a page of each. The rest as `Linked`."""
+
+    broken: Page[Broken]
+    orphans: Page[VaultPath]
+    skipped: int
+    left_out: tuple[VaultPath, ...]
+
+
+def of(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0, include_low_trust: bool = False) -> Linked:
+    """The links in a note or canvas, in its order, and the links to it from others, by path.
+
+    Raises:
+        NoteNotFound, PathAmbiguous, PathRefused, TooLarge: as `notes.read`.
+        Unavailable: it took longer than a survey may.
+    """
+    note = notes.read(vault, path)
+    names = linking.names(vault)
+    out = [_outgoing(vault, names, note.path, *one, include_low_trust=include_low_trust) for one in _own(vault, note)]
+
+    def linked(begun: Survey) -> Linked:
+        found = sorted(_incoming(begun, names, note.path), key=lambda one: (str(one.path), one.use.line, one.use.start))
+        return Linked(
+            note.path,
+            page_of(out, limit, offset),
+            page_of(found, limit, offset),
+            sum(one.is_broken for one in out),
+            begun.skipped,
+            tuple(begun.left_out),
+        )
+
+    return survey.make(vault, linked, include_low_trust=include_low_trust, suffixes=linking.LINKED_SUFFIXES)
+
+
+def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool = False) -> Loose:
+    """Links that lead nowhere, and notes that no other note or canvas links to; by path.
+
+    Raises:
+        Unavailable: it took longer than a survey may.
+    """
+    names = linking.names(vault)
+
+    def found(begun: Survey) -> Loose:
+        broken: list[Broken] = []
+        looked_at: list[VaultPath] = []
+        reached: set[VaultPath] = set()
+        for seen in begun:
+            if seen.path.has_suffix(paths.MARKDOWN_SUFFIXES):
+                looked_at.append(seen.path)
+            for use in linking.uses(vault, seen):
+                target = linking.leads_to(names, use, seen.path)
+                if target is None:
+                    broken.append(Broken(seen.path, use))
+                elif target != seen.path:
+                    reached.add(target)
+        broken.sort(key=lambda one: (str(one.path), one.use.line, one.use.start))
+        orphans = sorted((path for path in looked_at if path not in reached), key=str)
+        return Loose(
+            page_of(broken, limit, offset), page_of(orphans, limit, offset), begun.skipped, tuple(begun.left_out)
+        )
+
+    return survey.make(vault, found, include_low_trust=include_low_trust, suffixes=linking.LINKED_SUFFIXES)
+
+
+def _own(vault: Vault, note: Note) -> Iterator[tuple[LinkUse, str]]:
+    """The links of one note with their snippets."""
+    if not note.path.has_suffix(linking.LINKED_SUFFIXES):
+        return
+    shown = note.view.text.encode("utf-8", errors="replace")
+    seen = Seen(note.path, 0, note.content.text.encode("utf-8", errors="replace"), shown)
+    quote = linking.quoting(seen)
+    for use in linking.uses(vault, seen):
+        yield use, quote(use)
+
+
+def _outgoing(
+    vault: Vault, names: Names, source: VaultPath, use: LinkUse, snippet: str, *, include_low_trust: bool
+) -> Outgoing:
+    path = linking.leads_to(names, use, source)
+    is_left_out = (
+        path is not None
+        and not include_low_trust
+        and vault.low_trust.holds(path)
+        and not vault.low_trust.holds(source)
+    )
+    return Outgoing(use, None if is_left_out else path, snippet, is_left_out)
+
+
+def _incoming(begun: Survey, names: Names, wanted: VaultPath) -> Iterator[Incoming]:
+    """The links of other files that lead to `wanted`. Only what may name it is looked into, so the first call is quick."""
+    may_name = linking.may_name(wanted)
+    called = {folded(wanted.name), folded(wanted.stem)}
+    for seen in begun:
+        if seen.path == wanted or not (seen.path.has_suffix(linking.CANVAS_SUFFIXES) or may_name(seen.shown)):
+            continue
+        found = [
+            use
+            for use in linking.uses(begun.vault, seen)
+            if folded(use.target.rpartition("/")[2]) in called and linking.leads_to(names, use, seen.path) == wanted
+        ]
+        quote = linking.quoting(seen) if found else None
+        for use in found:
+            if quote is not None:
+                yield Incoming(seen.path, use, quote(use))

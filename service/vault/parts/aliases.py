@@ -1,0 +1,30 @@
+"""The other names that a note gives itself (Obsidian help, Aliases). No link leads to one; they are only offered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from service.errors import InvalidFrontmatter
+from service.vault import frontmatter
+from service.vault.parts import yaml
+
+_NAMES: Final = ("aliases", "alias")
+
+
+def of(text: str) -> tuple[str, ...]:
+    """The aliases in a note's properties, in order: a list, or one line with commas. Never raises."""
+    if not text.startswith("---") or "alias" not in text.lower():
+        return ()
+    try:
+        values = yaml.parse(frontmatter.inner(text))
+    except InvalidFrontmatter:
+        return ()
+    found: list[str] = []
+    for name, value in values.items():
+        if name.lower() not in _NAMES:
+            continue
+        if isinstance(value, str):
+            found += value.split(",")
+        elif isinstance(value, list):
+            found += [str(one) for one in value if isinstance(one, str | int | float)]
+    return tuple(alias for one in found if (alias := one.strip()))
