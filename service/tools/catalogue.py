@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from service.tools import browsing, daily, finding, metadata, past, reading, writing
+from service.tools import browsing, daily, finding, links, metadata, past, reading, writing
 from service.tools.register import ToolSpec
 
 SPECS: Final[Sequence[ToolSpec]] = (
@@ -13,6 +13,7 @@ SPECS: Final[Sequence[ToolSpec]] = (
     *browsing.SPECS,
     *reading.SPECS,
     *metadata.SPECS,
+    *links.SPECS,
     *writing.SPECS,
     *daily.SPECS,
     *past.SPECS,

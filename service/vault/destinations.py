@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from service.errors import AppError, BadArgument, LinkBroken
+from service.errors import BadArgument, LinkBroken
 from service.guards import invisible, paths
 from service.guards.paths import VaultPath
 from service.store import names as spelling
@@ -80,7 +80,9 @@ def _asked(link: str) -> list[tuple[str, str]]:
             return [(use.target, use.subpath)]
     words = words.removeprefix("<").removesuffix(">")
     if links.is_external(words) or words.startswith(("[", "![")):
-        raise BadArgument("that is no link to something in the vault; give one such as '[[Note#Heading]]' or 'Folder/Note.md'.")
+        raise BadArgument(
+            "that is no link to something in the vault; give one such as '[[Note#Heading]]' or 'Folder/Note.md'."
+        )
     (start, end), subpath, _ = links.split_wikilink(words)
     asked = (words[start:end], subpath)
     if not any(asked):
@@ -89,9 +91,7 @@ def _asked(link: str) -> list[tuple[str, str]]:
     return [asked] if decoded == asked else [asked, decoded]
 
 
-def _destination(
-    vault: Vault, found: Resolved, path: VaultPath, subpath: str, here: VaultPath | None
-) -> Destination:
+def _destination(vault: Vault, found: Resolved, path: VaultPath, subpath: str, here: VaultPath | None) -> Destination:
     line = None
     if subpath and path.has_suffix(paths.MARKDOWN_SUFFIXES):
         line = places.line_of(notes.read(vault, path).view.text, subpath)
@@ -113,7 +113,9 @@ def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
 
     def with_alias(begun: Survey) -> list[str]:
         return [
-            str(seen.path) for seen in begun if any(folded(alias) == wanted for alias in vault.facts.aliases.of(seen.shown))
+            str(seen.path)
+            for seen in begun
+            if any(folded(alias) == wanted for alias in vault.facts.aliases.of(seen.shown))
         ]
 
     aliased = sorted(survey.make(vault, with_alias, suffixes=paths.MARKDOWN_SUFFIXES))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from service.vault.parts import tags
+from service.vault.parts import aliases, canvas, links, tags
+from service.vault.parts.links import LinkUse
 from service.vault.parts.tags import TagUse
 from service.vault.remembered import Remembered
 
@@ -17,3 +18,7 @@ class Facts:
     """
 
     tags: Remembered[TagUse] = field(default_factory=lambda: Remembered(tags.of, tags.may_hold))
+    links: Remembered[LinkUse] = field(default_factory=lambda: Remembered(links.of, links.may_hold))
+    aliases: Remembered[str] = field(default_factory=lambda: Remembered(aliases.of, aliases.may_hold))
+    canvas_links: Remembered[LinkUse] = field(default_factory=lambda: Remembered(canvas.links_in, canvas.may_hold))
+    """Of the bytes of a canvas itself, not of a view: each card is guarded by itself."""

@@ -56,6 +56,12 @@ class Linked:
     skipped: int
     left_out: tuple[VaultPath, ...]
 
+    @property
+    def named(self) -> tuple[VaultPath, ...]:
+        """The files that the two pages name or quote."""
+        leads_to = (one.path for one in self.outgoing.items if one.path is not None)
+        return (self.path, *leads_to, *(one.path for one in self.incoming.items))
+
 
 @dataclass(frozen=True, slots=True)
 class Broken:
@@ -73,6 +79,11 @@ class Loose:
     orphans: Page[VaultPath]
     skipped: int
     left_out: tuple[VaultPath, ...]
+
+    @property
+    def named(self) -> tuple[VaultPath, ...]:
+        """The files that the two pages name."""
+        return (*(one.path for one in self.broken.items), *self.orphans.items)
 
 
 def of(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0, include_low_trust: bool = False) -> Linked:
@@ -146,10 +157,7 @@ def _outgoing(
 ) -> Outgoing:
     path = linking.leads_to(names, use, source)
     is_left_out = (
-        path is not None
-        and not include_low_trust
-        and vault.low_trust.holds(path)
-        and not vault.low_trust.holds(source)
+        path is not None and not include_low_trust and vault.low_trust.holds(path) and not vault.low_trust.holds(source)
     )
     return Outgoing(use, None if is_left_out else path, snippet, is_left_out)
 

@@ -44,6 +44,7 @@ NOT_PATHS: Final = frozenset(
         "in",
         "edits",
         "mode",
+        "link",
     }
 )
 ERA: Final = "era"

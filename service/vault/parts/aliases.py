@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from service.errors import InvalidFrontmatter
+from service.guards import limits
 from service.vault import frontmatter
 from service.vault.parts import yaml
 
 _NAMES: Final = ("aliases", "alias")
+
+
+def may_hold(data: bytes) -> bool:
+    """Whether a note's bytes may hold an alias, at the price of a glance."""
+    return data.startswith(b"---") and b"alias" in data[: limits.MAX_FRONTMATTER_CHARS].lower()
 
 
 def of(text: str) -> tuple[str, ...]:

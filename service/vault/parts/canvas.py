@@ -101,7 +101,11 @@ def of(text: str) -> Canvas | None:
 def shown_links(canvas: Canvas, shown: Callable[[str], str] | None = None) -> tuple[LinkUse, ...]:
     """The links that a reader of the outline sees, by line. Of those in the text of cards the offsets are in that text."""
     guard = shown or shown_text
-    found = [replace(use, target=guard(use.target)) for use in canvas.links if use.kind is LinkKind.CANVAS]
+    found = [
+        replace(use, target=guard(use.target), subpath=guard(use.subpath))
+        for use in canvas.links
+        if use.kind is LinkKind.CANVAS
+    ]
     line = _FIRST_CARD_LINE
     for card in canvas.cards:
         if card.kind is CardKind.TEXT:
@@ -112,6 +116,16 @@ def shown_links(canvas: Canvas, shown: Callable[[str], str] | None = None) -> tu
             ]
         line += 1 + len(_lines(card.content))
     return tuple(sorted(found, key=lambda use: (use.line, use.start)))
+
+
+def may_hold(data: bytes) -> bool:
+    """Whether the bytes of a canvas may hold a link, at the price of a glance."""
+    return b'"nodes"' in data
+
+
+def links_in(text: str) -> tuple[LinkUse, ...]:
+    """The links that a reader of a canvas's outline sees; none of what is no canvas."""
+    return shown_links(of(text) or EMPTY)
 
 
 def shown_text(text: str) -> str:

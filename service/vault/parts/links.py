@@ -18,7 +18,17 @@ from service.vault.parts import property_links, prose
 from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_external, split_wikilink, written
 from service.vault.parts.prose import Prose
 
-__all__ = ["LinkKind", "LinkUse", "Notation", "is_external", "may_hold", "of", "percent_decoded", "split_wikilink", "written"]
+__all__ = [
+    "LinkKind",
+    "LinkUse",
+    "Notation",
+    "is_external",
+    "may_hold",
+    "of",
+    "percent_decoded",
+    "split_wikilink",
+    "written",
+]
 
 _MARKS: Final = ("[[", "](", "]:")
 _MARK_BYTES: Final = tuple(mark.encode() for mark in _MARKS)
