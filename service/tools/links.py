@@ -22,14 +22,14 @@ def resolve_link(
         str,
         Field(min_length=1, max_length=destinations.MAX_LINK_CHARS, description="E.g. '[[Note#Heading]]' or 'Note'."),
     ],
-    from_path: Annotated[str, Field(description="Note the link stands in; decides between equal names.")] = "",
+    from_path: Annotated[str | None, Field(description="Note the link stands in; decides between equal names.")] = None,
 ) -> LinkResolved:
     """Find the file a link leads to, as Obsidian would, and the line of its heading or block.
 
     Takes a wikilink, a Markdown link, or what is inside one.
     """
     here = room(ctx)
-    found = destinations.find(here.vault, link, paths.note(from_path) if from_path else None)
+    found = destinations.find(here.vault, link, None if from_path is None else paths.note(from_path))
     return LinkResolved.of(found, notice=given(here, [found.path, *found.others]))
 
 

@@ -26,6 +26,9 @@ EVERY_TOOL = {
     "list_directory",
     "get_vault_stats",
     "get_notes_info",
+    "resolve_link",
+    "get_links",
+    "find_broken_links",
     "create_note",
     "append_to_note",
     "edit_note",
@@ -77,6 +80,9 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert "Tour/Soup.md" in text_of(await call("list_notes", folder="Tour"))
         assert "Tour/Soup.md" in text_of(await call("list_recent"))
         assert "Tour" in text_of(await call("get_vault_tree"))
+        assert structured(await call("resolve_link", link="[[soup#soup]]"))["line"] == 1
+        assert structured(await call("get_links", path="Tour/Soup.md"))["backlinks"] == []
+        assert "Tour/Soup.md" in text_of(await call("find_broken_links"))
         assert "Tour/Soup.md" in text_of(await call("list_directory", path="Tour"))
         assert structured(await call("get_vault_stats"))["notes"] >= 1
         assert edited["version"] in text_of(await call("get_notes_info", paths=["Tour/Soup.md"]))

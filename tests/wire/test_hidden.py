@@ -5,6 +5,7 @@ guards.md 6, 57; the issue: the output guard in every channel that carries note 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -48,12 +49,28 @@ HIDING: Mapping[str, str] = {
 ALL = "garden first\n\n" + "\n\n".join(f"{text}\n\ngarden {name}" for name, text in list(HIDING.items())[:-1]) + "\n"
 
 
+LINKED = (
+    f"<!-- [[{WORD}]] [[all]] -->",
+    f"<span hidden>[[{WORD}]] [x]({WORD}.md)</span>",
+    f'<b style="display:none">![[{WORD}.png]] [[all#{WORD}]]</b>',
+    f"[[no{TAGS}where]] [x](all.md#{TAGS}) [[all|{TAGS}]]",
+    f'\n\n[x]: # "[[{WORD}]]"',
+)
+"""Links that nobody sees, and links with letters that nobody sees."""
+
+
 def lay_out(vault: Path) -> None:
     (vault / "all.md").write_text(f"---\ntitle: t\u200bitle\n---\n{ALL}", encoding="utf-8")
     (vault / "open.md").write_text(f"garden\n\n{HIDING['unclosed']}", encoding="utf-8")
     (vault / "2026-03-01.md").write_text(f"- 12:00 garden\n\n{HIDING['unclosed']}", encoding="utf-8")
     (vault / f"x{TAGS}.md").write_text("garden\n", encoding="utf-8")
     (vault / "gone.md").write_text(ALL, encoding="utf-8")
+    cards = [
+        {"id": f"c{number}", "type": "text", "text": f"[[all]] garden {text}"} for number, text in enumerate(LINKED)
+    ]
+    cards.append({"id": f"f{TAGS}", "type": "file", "file": f"all{TAGS}.md"})
+    (vault / "board.canvas").write_text(json.dumps({"nodes": cards}), encoding="utf-8")
+    (vault / "linked.md").write_text("\n\n".join(f"[[all]] garden {text}" for text in LINKED), encoding="utf-8")
 
 
 def edit(old: str, new: str, **more: object) -> dict[str, object]:
@@ -81,6 +98,13 @@ def calls() -> list[tuple[str, dict[str, object]]]:
         ("get_vault_stats", {}),
         ("get_notes_info", {"paths": ["all.md", "garden.md", f"x{TAGS}.md"]}),
         ("get_frontmatter", {"path": "all.md"}),
+        ("resolve_link", {"link": "[[all#garden first]]", "from_path": "linked.md"}),
+        ("resolve_link", {"link": f"[[{WORD}]]"[:6]}),
+        ("resolve_link", {"link": f"[[all{TAGS}]]"}),
+        ("get_links", {"path": "all.md"}),
+        ("get_links", {"path": "linked.md"}),
+        ("get_links", {"path": "board.canvas"}),
+        ("find_broken_links", {}),
         ("edit_note", edit("garden first", f"garden {SAID}", dry_run=True)),
         ("edit_note", edit("password", SAID)),
         ("edit_note", edit(f"<!-- {WORD[:4]}", "x")),

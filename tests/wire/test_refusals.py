@@ -56,6 +56,11 @@ REFUSALS: Final[list[Row]] = [
     ("list_directory", {"path": "old.md"}, "INVALID_PATH"),
     ("get_notes_info", {"paths": ["olt.md"]}, "NOT_FOUND"),
     ("get_frontmatter", {"path": "broken.md"}, "INVALID_FRONTMATTER"),
+    ("resolve_link", {"link": "[[Nowhere]]"}, "NOT_FOUND"),
+    ("resolve_link", {"link": "[[old]]", "from_path": "nowhere.md"}, "NOT_FOUND"),
+    ("resolve_link", {"link": "[[#Same]]"}, "INVALID_ARGUMENT"),
+    ("resolve_link", {"link": "https://example.org"}, "INVALID_ARGUMENT"),
+    ("get_links", {"path": "olt.md"}, "NOT_FOUND"),
     ("create_note", {"path": "taken.md", "content": "x"}, "ALREADY_EXISTS"),
     ("create_note", {"path": "a.md", "content": "x" * 1_000_001}, "TOO_LARGE"),
     ("create_note", {"path": "CON.md", "content": "x"}, "INVALID_PATH"),
@@ -160,6 +165,6 @@ async def refused(client: Client, name: str, arguments: Mapping[str, Any]) -> st
 def test_every_tool_has_a_refusal_of_its_own_or_takes_nothing_to_refuse() -> None:
     """So that nobody forgets a new one."""
     takes = {spec.name for spec in SPECS if as_tool(spec, Workers()).parameters["properties"]}
-    generic = {"list_recent", "get_vault_tree", "read_notes", "delete_note", "get_vault_stats"}
+    generic = {"list_recent", "get_vault_tree", "read_notes", "delete_note", "get_vault_stats", "find_broken_links"}
     """What these refuse is all made from their schemas."""
     assert takes - generic <= {name for name, _, _ in REFUSALS}

@@ -74,6 +74,8 @@ GIVEN: dict[str, dict[str, object]] = {
     "get_frontmatter": {"path": "n.md"},
     "read_notes": {"paths": ["n.md"]},
     "get_notes_info": {"paths": ["n.md"]},
+    "resolve_link": {"link": "n"},
+    "get_links": {"path": "n.md"},
     "create_note": {"path": "new.md", "content": "x"},
     "append_to_note": {"path": "n.md", "content": "x"},
     "edit_note": {"path": "n.md", "edits": [{"old_string": "one", "new_string": "1", "replace_all": None}]},

@@ -33,6 +33,7 @@ MORE = {
     "list_recent": {},
     "get_vault_tree": {},
     "get_vault_stats": {},
+    "find_broken_links": {},
 }
 """Tools that take no path, and may still be led to one."""
 
