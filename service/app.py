@@ -116,6 +116,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             journal=journal,
             low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
+            write_types=settings.write_types,
             locale=settings.locale,
         )
         room = Room(

@@ -98,6 +98,7 @@ class TooLarge(Refused):
     def __init__(
         self, what: str, size: int, limit: int, unit: str = "bytes", way_out: str = "Use a smaller piece."
     ) -> None:
+        self.size = size
         super().__init__(f"{what} has {size} {unit}; the limit is {limit}. {way_out}")
 
 

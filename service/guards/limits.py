@@ -19,6 +19,12 @@ MAX_NEW_NAME_BYTES: Final = 200
 MAX_NOTE_BYTES: Final = 10_000_000
 """Bytes of a note we read or change. A larger file is reported by size, never loaded whole."""
 
+MAX_IMAGE_BYTES: Final = 5_000_000
+"""Bytes of a picture that is given as a resource: what assistants take. A larger one is refused, never made smaller."""
+
+MAX_GUIDE_CHARS: Final = 20_000
+"""Characters of the owner's own words in the guide, since a client may put it before every conversation."""
+
 MAX_SEARCHED_BYTES: Final = 10_000_000
 """Bytes of a note that a search reads; the same as for reading, so that what can be read can be found."""
 

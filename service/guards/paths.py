@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,9 @@ SEARCHED_SUFFIXES: Final = (".md", ".markdown", ".txt")
 
 READABLE_SUFFIXES: Final = (*SEARCHED_SUFFIXES, ".canvas", ".base")
 """File types that may be read as a note."""
+
+IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp")
+"""Pictures that may be read as resources. SVG is none of them: docs/explanation/guards.md, Pictures."""
 
 MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
 """File types that have headings, tags, tasks and links."""
@@ -118,8 +122,18 @@ def note(raw: str) -> VaultPath:
         PathRefused: as `parse`, or NOT_A_NOTE for another file type.
     """
     path = parse(raw)
-    _check_suffix(path, READABLE_SUFFIXES, "read")
+    _check_suffix(path, READABLE_SUFFIXES, "read as notes", _READ_OTHERWISE)
     return path
+
+
+def image(raw: str) -> VaultPath | None:
+    """Read the path of a picture; None when the name is that of another type.
+
+    Raises:
+        PathRefused: as `parse`.
+    """
+    path = parse(raw)
+    return path if path.name.strip().lower().endswith(IMAGE_SUFFIXES) else None
 
 
 def markdown(raw: str) -> VaultPath:
@@ -129,23 +143,26 @@ def markdown(raw: str) -> VaultPath:
         PathRefused: as `parse`, or NOT_A_NOTE for another file type.
     """
     path = parse(raw)
-    _check_suffix(path, MARKDOWN_SUFFIXES, "looked into")
+    _check_suffix(path, MARKDOWN_SUFFIXES, "looked into for properties, headings, tags, tasks and links", {})
     return path
 
 
-def writable_note(raw: str) -> VaultPath:
+def writable_note(raw: str, also: tuple[str, ...] = ()) -> VaultPath:
     """Read the path of an existing note to be changed.
+
+    Args:
+        also: further suffixes that the owner allows (STRONGROOM_WRITE_TYPES).
 
     Raises:
         PathRefused: as `parse`, or NOT_A_NOTE for a file type that is not written.
     """
     path = parse(raw)
-    _check_suffix(path, SEARCHED_SUFFIXES, "written")
+    _check_suffix(path, (*SEARCHED_SUFFIXES, *also), "written", _WRITE_OTHERWISE)
     return path
 
 
-def new_note(raw: str) -> VaultPath:
-    """Read the path of a note to be made; the letters of its own name are composed (NFC).
+def new_note(raw: str, also: tuple[str, ...] = ()) -> VaultPath:
+    """Read the path of a note to be made; the letters of its own name are composed (NFC). `also` as in `writable_note`.
 
     Its folders may be there already, under names that nobody could give them here; the store asks `new_name` for those
     that it makes.
@@ -153,7 +170,7 @@ def new_note(raw: str) -> VaultPath:
     Raises:
         PathRefused: as `writable_note`, or for a name that other systems or Obsidian's links cannot carry.
     """
-    path = writable_note(raw)
+    path = writable_note(raw, also)
     return path.parent.child(new_name(path.name))
 
 
@@ -262,8 +279,24 @@ def _check_part(part: str) -> None:
         )
 
 
-def _check_suffix(path: VaultPath, suffixes: tuple[str, ...], done: str) -> None:
-    if not path.name.strip().lower().endswith(suffixes):  # white space around it may be a slip; see `VaultFiles.locate`
-        raise PathRefused(
-            "NOT_A_NOTE", f"only {' '.join(suffixes)} files are {done} as notes; add the suffix if it is missing."
-        )
+_READ_OTHERWISE: Final = {
+    **dict.fromkeys(IMAGE_SUFFIXES, "a picture is no text; read it as the resource note:// followed by its path."),
+    ".svg": "an SVG drawing may hold scripts and text that nobody sees, so it is not given; ask the owner for a PNG of it.",
+    ".pdf": "the text of PDF files is not read here; ask the owner for a note with what matters of it.",
+}
+_WRITE_OTHERWISE: Final = dict.fromkeys(
+    READABLE_SUFFIXES[len(SEARCHED_SUFFIXES) :],
+    "canvases and bases can load things from elsewhere, so they are written only if the owner allows it "
+    "(STRONGROOM_WRITE_TYPES).",
+)
+"""What to do instead, by suffix."""
+
+
+def _check_suffix(path: VaultPath, suffixes: tuple[str, ...], done: str, otherwise: Mapping[str, str]) -> None:
+    name = path.name.strip().lower()  # white space around it may be a slip; see `VaultFiles.locate`
+    if name.endswith(suffixes):
+        return
+    way_out = next((words for suffix, words in otherwise.items() if name.endswith(suffix)), "")
+    raise PathRefused(
+        "NOT_A_NOTE", way_out or f"only {' '.join(suffixes)} files are {done}; add the suffix if it is missing."
+    )

@@ -28,6 +28,7 @@ _TITLE_BONUS: Final = 1.5
 _MIN_BEGINNING: Final = 4
 """Letters from which a word of the question also finds longer words that begin with it (`recipe`: `recipes`)."""
 
+_MAX_TERMS: Final = 40  # of a question; what comes after them is heard as part of the phrase only
 _TITLE_CHARS: Final = 2000  # of a note, in which its title is looked for
 _CACHED_RUN_CHARS: Final = 16
 
@@ -161,7 +162,8 @@ def question(words: str, *, is_case_sensitive: bool = False) -> Question:
     """Make ready to look for the words of a question."""
     asked = words.encode("utf-8", "surrogatepass")
     whole = spread(asked, is_case_sensitive=is_case_sensitive).split()
-    terms = tuple(dict.fromkeys(term for word in whole for term in _terms(word.decode("utf-8", "surrogatepass"))))
+    found = dict.fromkeys(term for word in whole for term in _terms(word.decode("utf-8", "surrogatepass")))
+    terms = tuple(found)[:_MAX_TERMS]
     if not terms:
         plain = words if is_case_sensitive else folded(words)
         return Question(words, (), (plain.strip() or plain).encode("utf-8", "surrogatepass"), is_case_sensitive)

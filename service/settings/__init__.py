@@ -43,6 +43,7 @@ class Settings:
     low_trust: tuple[str, ...]
     write_budget: int | None
     allow_active: tuple[str, ...]
+    write_types: tuple[str, ...]
     commit_every_s: float
     commit_quiet_s: float
     commit_max_wait_s: float

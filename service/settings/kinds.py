@@ -22,6 +22,7 @@ LOCALES: Final = (
     "zh-tw",
 )  # fmt: skip
 """The languages that `service.vault.locales` knows, by moment.js's names; a test holds the two together."""
+WRITE_TYPES: Final = ("canvas", "base")
 OFF: Final = "off"
 """How a list or a number that has a default is switched off, since a name set to nothing counts as not set."""
 MIN_ORIGIN_SECRET_CHARS: Final = 32
@@ -124,6 +125,17 @@ def count(raw: str) -> int | None:
     if not re.fullmatch(r"\s*[0-9]{1,9}\s*", raw):
         raise ValueError(f"{raw!r} is no number; give one from 0 up, or {OFF} for no limit")
     return int(raw)
+
+
+def write_types(raw: str) -> tuple[str, ...]:
+    """The suffixes of further file types that may be written."""
+    named = tuple(word.lower().removeprefix(".") for word in words(raw))
+    for word in named:
+        if word not in WRITE_TYPES:
+            raise ValueError(
+                f"{word!r} is no file type that can be allowed; give one or both of: {', '.join(WRITE_TYPES)}"
+            )
+    return tuple(f".{word}" for word in named)
 
 
 def flag(raw: str) -> bool:

@@ -26,7 +26,7 @@ def list_directory(
     """List what lies directly in a folder: its folders, and its files of every type, attachments too."""
     here = room(ctx)
     page = browsing.directory(here.vault, allowed.folder(path), limit=limit, offset=offset)
-    inside = [one for one in browsing.shown_paths(page.items) if here.vault.low_trust.around(one) != one]
+    inside = [one for one in browsing.paths_of(page.items) if here.vault.low_trust.around(one) != one]
     return DirectoryListed.of(page, here.clock.zone, notice=given(here, inside))
 
 

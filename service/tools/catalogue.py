@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from service.tools import browsing, daily, finding, links, metadata, past, reading, writing
+from service.tools import browsing, connector, daily, finding, links, metadata, past, reading, writing
 from service.tools.register import ToolSpec
 
 SPECS: Final[Sequence[ToolSpec]] = (
@@ -17,4 +17,5 @@ SPECS: Final[Sequence[ToolSpec]] = (
     *writing.SPECS,
     *daily.SPECS,
     *past.SPECS,
+    *connector.SPECS,
 )

@@ -55,6 +55,8 @@ def _where(note: Note, span: Span, part: Excerpt, goes_on: str) -> Sequence[str]
         told.append(f"[nothing there: the note has {part.lines} lines]")
     elif not span.is_whole:
         told.append(f"[lines {part.first}-{part.last} of {part.lines}]")
+    if note.is_outline:
+        told.append("[outline of a canvas; the file itself is JSON]")
     if not note.content.is_exact:
         told.append("[not UTF-8: what could not be read stands as U+FFFD, and the note cannot be changed here]")
     return told

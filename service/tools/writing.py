@@ -32,7 +32,8 @@ class EditAsked(BaseModel):
 
 def create_note(ctx: Ctx, path: NewPath, content: Content) -> NoteWritten:
     """Create a note, and its folders. Never overwrites."""
-    made = notes.create(room(ctx).vault, actor(ctx), paths.new_note(path), content)
+    vault = room(ctx).vault
+    made = notes.create(vault, actor(ctx), paths.new_note(path, vault.write_types), content)
     return notices.with_signs(NoteWritten.of(made), content)
 
 
@@ -44,7 +45,7 @@ def append_to_note(
 ) -> NoteWritten:
     """Add text to the end of a note that exists, beginning on a new line. Use create_note for a new one."""
     vault = room(ctx).vault
-    longer = notes.append(vault, actor(ctx), paths.writable_note(path), content, expected_hash)
+    longer = notes.append(vault, actor(ctx), paths.writable_note(path, vault.write_types), content, expected_hash)
     return notices.with_signs(NoteWritten.of(longer), content)
 
 
@@ -63,7 +64,7 @@ def edit_note(
     edited = notes.edit(
         here.vault,
         actor(ctx),
-        paths.writable_note(path),
+        paths.writable_note(path, here.vault.write_types),
         [asked.edit for asked in edits],
         expected_hash,
         is_trial=dry_run,
@@ -74,7 +75,8 @@ def edit_note(
 
 def delete_note(ctx: Ctx, path: NotePath, expected_hash: ExpectedHash = "") -> NoteDeleted:
     """Move a note into the vault's .trash folder, from where the owner can bring it back. Never deletes for good."""
-    deleted, trashed_to = notes.delete(room(ctx).vault, actor(ctx), paths.writable_note(path), expected_hash)
+    vault = room(ctx).vault
+    deleted, trashed_to = notes.delete(vault, actor(ctx), paths.writable_note(path, vault.write_types), expected_hash)
     return NoteDeleted.as_trashed(deleted, str(trashed_to))
 
 

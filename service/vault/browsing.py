@@ -98,6 +98,11 @@ def info(vault: Vault, path: VaultPath) -> Info:
     return Info(found.path, len(found.data), found.mtime_ns, found.version, has_frontmatter)
 
 
-def shown_paths(items: Sequence[Entry | VaultPath]) -> list[VaultPath]:
+def paths_of(items: Sequence[Entry | VaultPath]) -> list[VaultPath]:
     """The paths of what a folder holds."""
     return [one.path if isinstance(one, Entry) else one for one in items]
+
+
+def folders_among(items: Sequence[Entry | VaultPath]) -> list[VaultPath]:
+    """Those of what a folder holds that are folders."""
+    return [one for one in items if isinstance(one, VaultPath)]

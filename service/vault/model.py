@@ -60,6 +60,8 @@ class Vault:
     journal: Journal
     low_trust: LowTrust = ALL_TRUSTED
     may_be_active: Folders = NONE
+    write_types: tuple[str, ...] = ()
+    """Suffixes of file types besides notes that may be written."""
     views: Views = field(default_factory=Views)
     locale: str = ""
     facts: Facts = field(default_factory=Facts)

@@ -16,7 +16,7 @@ from service.guards import outgoing
 from service.guards.outgoing import View
 from service.guards.paths import VaultPath
 from service.store.files import FileContent
-from service.vault import harmless, text, versions
+from service.vault import canvases, harmless, text, versions
 from service.vault.editing import Edit
 from service.vault.model import Actor, Change, Vault
 from service.vault.text import NoteText
@@ -29,13 +29,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as it was read. `path` is spelled as on disk; `content` is what the file holds, `view` what may be shown."""
+    """A note as it was read. `path` is spelled as on disk; `content` is what the file holds, `view` what may be shown.
+
+    Of a canvas that is an outline, with lines of its own, and `is_outline` tells so.
+    """
 
     path: VaultPath
     content: NoteText
     view: View
     version: str
     size_bytes: int
+    is_outline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Edited:
 
 
 def read(vault: Vault, path: VaultPath) -> Note:
-    """Read a note whole.
+    """Read a note whole. A canvas reads as an outline; one that may be written and hides nothing, as it stands.
 
     Raises:
         NoteNotFound: names up to three that look alike.
@@ -71,7 +75,11 @@ def read(vault: Vault, path: VaultPath) -> Note:
     """
     found = vault.files.read(path)
     content = text.decode(found.data)
-    return Note(found.path, content, outgoing.view(content.text), found.version, len(found.data))
+    outline = canvases.of_canvas(content.text) if found.path.has_suffix((canvases.CANVAS_SUFFIX,)) else None
+    is_edited_here = canvases.CANVAS_SUFFIX in vault.write_types and outline is not None and not outline.counts
+    if outline is None or is_edited_here:
+        return Note(found.path, content, outgoing.view(content.text), found.version, len(found.data))
+    return Note(found.path, content, outline, found.version, len(found.data), is_outline=True)
 
 
 def create(vault: Vault, actor: Actor, path: VaultPath, content: str) -> Written:

@@ -56,6 +56,7 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
         journal=Journal(settings.state),
         low_trust=low_trust,
         may_be_active=Folders.of(settings.allow_active),
+        write_types=settings.write_types,
         locale=settings.locale,
     )
     return Room(vault, history, settings, clock, _alive, Budget(settings.write_budget))

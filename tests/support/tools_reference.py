@@ -14,6 +14,7 @@ from service.tools import resources
 from service.tools.catalogue import SPECS
 from service.tools.register import Json, ToolSpec, as_tool
 from service.tools.workers import Workers
+from service.vault import guide
 
 CODES: Final[Mapping[str, str]] = {
     "INVALID_PATH": "The path is empty, absolute, leaves the vault, holds `\\`, control or invisible characters, or is a "
@@ -75,10 +76,20 @@ def blocks() -> Iterator[str]:
     yield "## Resources"
     yield (
         f"Each note is also a resource, `{resources.SCHEME}` and its percent-encoded path; a path that is not encoded is "
-        f"understood too.\n`resources/list` gives them sorted by path, {resources.NOTES_A_PAGE} a page.\n"
+        f"understood too.\n`resources/list` gives `{resources.GUIDE}` first, then the notes sorted by path, "
+        f"{resources.NOTES_A_PAGE} a page.\n"
         "Reading one gives the whole text as `text/markdown`, as read_note shows it, with `version` and `bytes` in `_meta`, and "
         "`hidden` and `notices` where there is something to tell.\n"
         "Errors are JSON-RPC errors with the codes below."
+    )
+    yield (
+        f"A picture ({_suffixes(paths.IMAGE_SUFFIXES)}) is a resource by its path in the same way, with the type that its first bytes "
+        f"tell, up to {limits.MAX_IMAGE_BYTES:,} bytes.\nPictures are not listed; list_directory shows them, and notes name them."
+    )
+    yield (
+        f"`{resources.GUIDE}` is a short text on how this vault is organised: the words of {' or else '.join(guide.NAMES)} at the "
+        f"vault's root, guarded as read_note, at most {limits.MAX_GUIDE_CHARS:,} characters, and a few facts (counts, folders at the "
+        "top, today's daily note)."
     )
     yield "## Errors"
     yield "An error reads `CODE: sentence`; the sentence says what to do.\nNo note text is ever in it."
@@ -105,7 +116,9 @@ def _rules() -> str:
     return "\n".join(
         (
             f"- A **path** is relative to the vault, with `/`, at most {limits.MAX_PATH_CHARS} characters. "
-            f"Notes are {_suffixes(paths.SEARCHED_SUFFIXES)}; {_suffixes(paths.READABLE_SUFFIXES[3:])} can be read too. "
+            f"Notes are {_suffixes(paths.SEARCHED_SUFFIXES)}; {_suffixes(paths.READABLE_SUFFIXES[3:])} can be read too, a canvas "
+            "as an outline of its cards and edges, and are written only with `STRONGROOM_WRITE_TYPES`. Other files are shown by "
+            "list_directory; the text of PDF files is not read. "
             "Names match whether their letters are composed (NFC) or not.",
             "- A **version** is the first 12 hex digits of SHA-256 over the note's bytes. Every read and write reports it. "
             "`expected_hash` takes any 4 or more digits of that hash and refuses with `CONFLICT` when the note has changed.",

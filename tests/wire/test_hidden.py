@@ -71,6 +71,11 @@ def lay_out(vault: Path) -> None:
     cards.append({"id": f"f{TAGS}", "type": "file", "file": f"all{TAGS}.md"})
     (vault / "board.canvas").write_text(json.dumps({"nodes": cards}), encoding="utf-8")
     (vault / "linked.md").write_text("\n\n".join(f"[[all]] garden {text}" for text in LINKED), encoding="utf-8")
+    card = {"id": f"x{TAGS}", "type": "text", "text": ALL}
+    (vault / "cards.canvas").write_text(
+        json.dumps({"nodes": [card, {**card, "text": HIDING["unclosed"]}]}).replace("<", "\\u003c"), encoding="utf-8"
+    )
+    (vault / "AGENTS.md").write_text(ALL, encoding="utf-8")
 
 
 def edit(old: str, new: str, **more: object) -> dict[str, object]:
@@ -118,6 +123,11 @@ def calls() -> list[tuple[str, dict[str, object]]]:
         ("create_daily_note", {"date": "2026-03-02"}),
         ("append_daily_note", {"text": SAID, "date": "2026-03-01"}),
         ("create_note", {"path": "all.md", "content": SAID}),
+        ("search", {"query": f"password {WORD}"}),
+        ("fetch", {"id": "all.md"}),
+        ("fetch", {"id": "open.md"}),
+        ("fetch", {"id": "cards.canvas"}),
+        ("read_note", {"path": "cards.canvas"}),
         ("list_changes", {}),
         ("note_history", {"path": "gone.md"}),
         ("delete_note", {"path": "gone.md"}),
@@ -135,6 +145,8 @@ async def answers(client: Client) -> dict[str, str]:
         given[f"{number} {tool}"] = result.model_dump_json()
     given["search"] = text_of(await client.call_tool("search_notes", {"query": "password"}))
     given["resources"] = (await client.list_resources()).model_dump_json()
+    given["guide"] = (await client.read_resource("strongroom://guide")).model_dump_json()
+    given["canvas"] = (await client.read_resource("note://cards.canvas")).model_dump_json()
     for name in ("all", "open", "2026-03-01"):
         given[f"resource {name}"] = (await client.read_resource(f"note://{name}.md")).model_dump_json()
     with pytest.raises(MCPError) as caught:

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from mcp_types import TextResourceContents
 
+from service.settings.kinds import DEFAULT_TOOLSETS
 from service.tools.catalogue import SPECS
+from tests.support.rooms import ALL_TOOLSETS
 from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of
 from tests.wire.test_revocation import request
 
@@ -44,6 +46,8 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("append_to_note", {"path": "old.md", "content": "changed by {era}"}, "old.md"),
     ("restore_note", {"path": "old.md"}, "old.md"),
     ("read_note", {"path": "old.md"}, "from before"),
+    ("search", {"query": "what has THREE in it"}, '{"id":"{era}/new.md","title":"new","url":"note://{era}/new.md"}'),
+    ("fetch", {"id": "{era}/new.md"}, '"text":"one\\n2\\nthree'),
     ("delete_note", {"path": "{era}/new.md"}, ".trash/{era}/new.md"),
 ]
 
@@ -146,6 +150,36 @@ async def test_the_toolsets_and_the_read_only_setting_decide_what_is_listed(tmp_
     notes = [spec.name for spec in SPECS if spec.toolset == "notes" and not spec.writes]
     assert listed == [name for name in notes if name != "read_notes"]
     assert text_of(refused).startswith("READ_ONLY: ")
+
+
+BUDGET_BYTES = 24_000
+
+
+async def test_the_default_definitions_stay_within_their_budget_as_a_client_gets_them(tmp_path: Path) -> None:
+    """decisions.md 17: all that a client puts before its model, without output schemas, in both eras."""
+    with Service.start(tmp_path) as service:
+        token = service.token("t")
+        for era in ERAS:
+            async with service.client(token, era) as client:
+                tools = (await client.list_tools()).tools
+            lean = [
+                tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"output_schema"})
+                for tool in tools
+            ]
+            assert len(json.dumps(lean, ensure_ascii=False, separators=(",", ":")).encode()) < BUDGET_BYTES
+            assert {tool.name for tool in tools} == {spec.name for spec in SPECS if spec.toolset in DEFAULT_TOOLSETS}
+
+
+async def test_read_only_mode_hides_and_refuses_every_tool_that_writes(tmp_path: Path) -> None:
+    """contract.md, Transports and permission; ancestors.md 1.3: whatever the token may do."""
+    with Service.start(tmp_path, READ_ONLY="1", TOOLSETS=ALL_TOOLSETS) as service:
+        before = sorted(str(path) for path in service.vault.rglob("*"))
+        async with service.client(service.token("t")) as client:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            said = {name: text_of(await client.call_tool(name, {})) for name in WRITES}
+        assert sorted(str(path) for path in service.vault.rglob("*")) == before
+    assert listed == {spec.name for spec in SPECS if not spec.writes}
+    assert {name for name, words in said.items() if words.startswith("READ_ONLY: ")} == set(WRITES)
 
 
 async def test_a_misspelt_tool_in_the_settings_stops_the_start(tmp_path: Path) -> None:

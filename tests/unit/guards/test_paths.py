@@ -7,6 +7,7 @@ Obsidian help: Internal links; git: CVE-2014-9390, CVE-2019-1352, CVE-2019-1353;
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 
@@ -379,3 +380,41 @@ def test_no_control_character_passes(char: str) -> None:
     for raw in (f"a{char}b.md", f"{char}a.md", f"a.md{char}", f"a/{char}/b.md"):
         with pytest.raises(PathRefused):
             paths.parse(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "read", "say"),
+    [
+        ("a.png", paths.note, "note:// followed by its path"),
+        ("a.JPEG ", paths.note, "note:// followed by its path"),
+        ("a.svg", paths.note, "ask the owner for a PNG"),
+        ("a.pdf", paths.note, "the text of PDF files is not read here"),
+        ("a.docx", paths.note, "add the suffix if it is missing"),
+        ("a", paths.note, "add the suffix if it is missing"),
+        ("a.canvas", paths.writable_note, "STRONGROOM_WRITE_TYPES"),
+        ("a.base", paths.new_note, "STRONGROOM_WRITE_TYPES"),
+        ("a.png", paths.writable_note, "only .md .markdown .txt files are written"),
+        ("a.canvas", paths.markdown, "only .md .markdown files are looked into"),
+    ],
+)
+def test_another_file_type_is_refused_with_what_to_do_instead(
+    raw: str, read: Callable[[str], object], say: str
+) -> None:
+    """contract.md, NOT_A_NOTE: a sentence with a way out; the issue: PDF text is out of scope, say so."""
+    with pytest.raises(PathRefused, match=say) as refused:
+        read(raw)
+    assert refused.value.code == "NOT_A_NOTE"
+
+
+def test_further_types_are_written_when_the_owner_allows_them() -> None:
+    """contract.md, path: `.canvas .base` only with STRONGROOM_WRITE_TYPES."""
+    assert str(paths.writable_note("a.Canvas", (".canvas",))) == "a.Canvas"
+    assert str(paths.new_note("a.base", (".canvas", ".base"))) == "a.base"
+    with pytest.raises(PathRefused):
+        paths.writable_note("a.base", (".canvas",))
+
+
+@pytest.mark.parametrize(("raw", "is_image"), [("a.PNG", True), ("b/c.avif ", True), ("a.svg", False), ("a.md", False)])
+def test_pictures_are_told_by_their_suffix(raw: str, is_image: bool) -> None:
+    """decisions.md 16."""
+    assert (paths.image(raw) is not None) is is_image

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from mcp_types import Tool
 
+from service.errors import BadSettings
 from service.settings import kinds
 from service.tools import catalogue
-from service.tools.register import ToolSpec
+from service.tools.register import ToolSpec, select
 from tests.support.calling import calling
 from tests.support.desk import Desk
+from tests.support.rooms import settings_for
 
 pytestmark = pytest.mark.anyio
 
@@ -33,6 +36,29 @@ async def test_the_definitions_stay_within_their_budget(desk: Desk) -> None:
         if tool.name in offered
     ]
     assert len(json.dumps(definitions, ensure_ascii=False, separators=(",", ":")).encode()) <= BUDGET_BYTES
+
+
+@pytest.mark.parametrize("off", kinds.TOOLSETS)
+def test_a_toolset_that_is_off_has_none_of_its_tools_and_the_others_all_of_theirs(off: str, tmp_path: Path) -> None:
+    """contract.md, Toolsets."""
+    named = ",".join(name for name in kinds.TOOLSETS if name != off)
+    chosen = select(catalogue.SPECS, settings_for(tmp_path, TOOLSETS=named))
+    assert [spec.name for spec in chosen] == [spec.name for spec in catalogue.SPECS if spec.toolset != off]
+
+
+@pytest.mark.parametrize("off", [spec.name for spec in catalogue.SPECS])
+def test_a_single_tool_can_be_left_out_and_a_name_that_is_nearly_one_stops_the_start(off: str, tmp_path: Path) -> None:
+    """decisions.md 11: STRONGROOM_DISABLED_TOOLS; the nearest right name is told."""
+    every = ",".join(kinds.TOOLSETS)
+    chosen = select(catalogue.SPECS, settings_for(tmp_path, TOOLSETS=every, DISABLED_TOOLS=off))
+    assert [spec.name for spec in chosen] == [spec.name for spec in catalogue.SPECS if spec.name != off]
+    with pytest.raises(BadSettings, match=f"did you mean {off}"):
+        select(catalogue.SPECS, settings_for(tmp_path, DISABLED_TOOLS=f"{off}_"))
+
+
+def test_every_tool_is_in_a_toolset_that_can_be_named() -> None:
+    """Or nobody could switch it on."""
+    assert {spec.toolset for spec in catalogue.SPECS} <= set(kinds.TOOLSETS)
 
 
 async def test_every_input_is_a_plain_object(desk: Desk) -> None:
@@ -81,6 +107,8 @@ GIVEN: dict[str, dict[str, object]] = {
     "edit_note": {"path": "n.md", "edits": [{"old_string": "one", "new_string": "1", "replace_all": None}]},
     "append_daily_note": {"text": "x"},
     "note_history": {"path": "n.md"},
+    "search": {"query": "one"},
+    "fetch": {"id": "new.md"},
     "restore_note": {"path": "gone.md"},
     "delete_note": {"path": "n.md"},
 }

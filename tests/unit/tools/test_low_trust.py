@@ -28,7 +28,7 @@ NOTES = {
 
 @pytest.fixture
 async def caller(desk: Desk) -> AsyncIterator[Caller]:
-    desk.put(NOTES)
+    desk.put({**NOTES, "clippings/pic.png": b"\x89PNG\r\n\x1a\n"})
     desk.room = replace(desk.room, budget=Budget(2), tools=tuple(spec.name for spec in SPECS))
     async with calling(desk.room, SPECS, resources.SPEC) as caller:
         yield caller
@@ -97,7 +97,7 @@ async def test_what_is_read_from_there_is_labelled(caller: Caller) -> None:
 
 async def test_resources_list_every_note_and_tell_them_apart(caller: Caller) -> None:
     """contract.md: one entry per note; a person chooses among them."""
-    listed = {one.name: one.description for one in (await caller.client.list_resources()).resources}
+    listed = {one.name: one.description for one in (await caller.client.list_resources()).resources[1:]}
     assert listed.keys() == NOTES.keys()
     assert {name for name, description in listed.items() if description} == {"clippings/web.md", "clippings/deep/er.md"}
 
@@ -142,7 +142,9 @@ READS: list[tuple[str, dict[str, object]]] = [
             "dry_run": True,
         },
     ),
+    ("fetch", {"id": "clippings/web.md"}),
     ("resource", {"uri": "note://clippings/web.md"}),
+    ("resource", {"uri": "note://clippings/pic.png"}),
 ]
 WRITES: list[tuple[str, dict[str, object]]] = [
     ("create_note", {"path": "new.md", "content": "x"}),
@@ -208,5 +210,7 @@ async def test_reading_what_is_trusted_limits_nothing(caller: Caller) -> None:
     await caller.facts("get_vault_tree")
     await caller.facts("list_directory")
     await caller.facts("get_vault_stats")
+    await caller.facts("search", query="garden")
+    await caller.client.read_resource("strongroom://guide")
     for number in range(5):
         await caller.facts("create_note", path=f"{number}.md", content="x")

@@ -34,6 +34,7 @@ MORE = {
     "get_vault_tree": {},
     "get_vault_stats": {},
     "find_broken_links": {},
+    "search": {"query": "text"},
 }
 """Tools that take no path, and may still be led to one."""
 

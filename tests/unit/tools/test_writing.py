@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from service.tools import daily, writing
+from service.tools.catalogue import SPECS
 from tests.support.calling import Caller, calling
 from tests.support.desk import Desk
 
@@ -151,3 +153,17 @@ async def test_the_daily_note_gets_its_line(caller: Caller, desk: Desk) -> None:
         "line_number": 2,
         "notice": "",
     }
+
+
+async def test_a_canvas_is_written_once_the_owner_allows_it(desk: Desk) -> None:
+    """contract.md, path: `.canvas .base` only with STRONGROOM_WRITE_TYPES."""
+    raw = '{"nodes":[{"id":"a","type":"text","text":"one"}]}'
+    desk.room = replace(desk.room, vault=replace(desk.vault, write_types=(".canvas",)))
+    async with calling(desk.room, SPECS) as caller:
+        made = await caller.facts("create_note", path="b.canvas", content=raw)
+        assert raw in await caller.text("read_note", path="b.canvas")
+        edits = [{"old_string": '"text":"one"', "new_string": '"text":"two"'}]
+        await caller.facts("edit_note", path="b.canvas", edits=edits, expected_hash=made["version"])
+        assert (await caller.refusal("create_note", path="b.base", content="x")).startswith("NOT_A_NOTE: ")
+        assert desk.bytes_of("b.canvas").decode() == raw.replace("one", "two")
+        await caller.facts("delete_note", path="b.canvas")
