@@ -40,6 +40,7 @@ from pydantic import ValidationError
 
 from service.auth.model import Grant, acting
 from service.errors import AppError, BadArgument, Forbidden, NotFound, ReadOnly
+from service.guards import limits
 from service.logs import places
 from service.tools.context import Room
 from service.tools.register import ResourceSpec, ToolSpec, as_tool, select
@@ -49,6 +50,9 @@ LIST_TTL_MS: Final = 60_000
 """How long a client may keep a list of tools; it never changes while we run, save by another grant."""
 
 _MAX_NAME_CHARS: Final = 60
+_LONG_ANSWERS: Final = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS}
+"""Claude Code puts an answer of more than 50,000 characters into a file unless the tool says so (its documentation, MCP)."""
+
 _BETTER: Final = {
     "list_type": "must be a list, or the JSON text of one",
     "missing": "is missing",
@@ -180,6 +184,7 @@ class StrongroomServer(MCPServer[Room]):
                 input_schema=tool.parameters,
                 output_schema=tool.output_schema,
                 annotations=tool.annotations,
+                _meta=None if self._specs[tool.name].writes else _LONG_ANSWERS,
             )
             for tool in self._tool_manager.list_tools()
         ]

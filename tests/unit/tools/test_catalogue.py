@@ -9,6 +9,7 @@ import pytest
 from mcp_types import Tool
 
 from service.errors import BadSettings
+from service.guards import limits
 from service.settings import kinds
 from service.tools import catalogue
 from service.tools.register import ToolSpec, select
@@ -31,7 +32,7 @@ async def test_the_definitions_stay_within_their_budget(desk: Desk) -> None:
     """decisions.md 17, of the tools that are on by default: name, description, title, annotations and input schema together."""
     offered = {spec.name for spec in catalogue.SPECS if spec.toolset in kinds.DEFAULT_TOOLSETS}
     definitions = [
-        tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"output_schema"})
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"output_schema", "meta"})
         for tool in await listed(desk)
         if tool.name in offered
     ]
@@ -66,6 +67,14 @@ async def test_every_input_is_a_plain_object(desk: Desk) -> None:
     for tool in await listed(desk):
         assert tool.input_schema["type"] == "object"
         assert not {"anyOf", "oneOf", "allOf", "$ref"} & tool.input_schema.keys()
+
+
+async def test_tools_that_read_say_how_long_an_answer_may_be(desk: Desk) -> None:
+    """Complaint 56: the cap is known to a client that would put a long answer elsewhere; what writes answers in short."""
+    for tool in await listed(desk):
+        assert tool.annotations is not None
+        said = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS} if tool.annotations.read_only_hint else None
+        assert tool.meta == said
 
 
 async def test_what_answers_with_facts_says_their_shape_and_what_answers_with_text_has_none(desk: Desk) -> None:
