@@ -119,7 +119,20 @@ class InvalidFrontmatter(Refused):
     def __init__(self, why: str, line: int) -> None:
         self.line = line
         super().__init__(
-            f"the front matter cannot be read as properties: {why} (line {line}); read_note shows it as text."
+            f"the front matter cannot be read as properties: {why} (line {line}); read_note shows it as text, and edit_note "
+            "can mend it."
+        )
+
+
+class FrontmatterKept(InvalidFrontmatter):
+    """The properties of a note can be read, but not be changed so that all others stay as they are."""
+
+    def __init__(self, why: str, line: int) -> None:
+        self.line = line
+        Refused.__init__(
+            self,
+            f"the front matter cannot be changed property by property: {why} (line {line}); read it with read_note and "
+            "change it with edit_note. Nothing was changed.",
         )
 
 
@@ -180,6 +193,17 @@ class NoteExists(Conflict):
             f"{path!r} and the existing {twin!r} are one name to many devices; use that one, or choose another."
             if twin and not is_same_letters
             else f"{path!r} exists already and is not overwritten; edit or append to it, or choose another name."
+        )
+
+
+class VersionNeeded(NoteExists):
+    """A note would be replaced by somebody who does not say which version of it they have read."""
+
+    def __init__(self, path: str) -> None:
+        Conflict.__init__(
+            self,
+            f"{path!r} exists already; to replace it, read it and give its version as expected_hash, or use mode append or "
+            "prepend to add to it. Nothing was changed.",
         )
 
 

@@ -20,7 +20,7 @@ from service.guards import concealed
 from service.guards.concealed import Hidden, OutOfTimeError
 from service.guards.suspicion import may_hide
 
-__all__ = ["Hidden", "View", "may_hide", "view"]
+__all__ = ["Hidden", "View", "counted", "may_hide", "view"]
 
 Span = tuple[int, int]
 
@@ -32,6 +32,13 @@ BUDGET_S_PER_CHAR: Final = 0.6e-6
 """How much more each character of a note is given: a note of ten million has eight seconds.
 
 Parsing the Markdown is not interrupted: about 1 s per million characters more."""
+
+_WORDS: Final[Mapping[Hidden, tuple[str, str]]] = {
+    Hidden.COMMENT: ("comment", "comments"),
+    Hidden.ELEMENT: ("element", "elements"),
+    Hidden.DEFINITION: ("link definition", "link definitions"),
+    Hidden.INVISIBLE: ("invisible character", "invisible characters"),
+}
 
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 
@@ -115,6 +122,15 @@ def view(raw: str, *, budget_s: float | None = None, clock: Callable[[], float] 
     except OutOfTimeError:
         return _withheld(raw, "looking for what it hides took too long")
     return _withheld(raw, "what it hides lies in too many layers")
+
+
+def counted(counts: Mapping[Hidden, int]) -> str:
+    """Such as `2 comments, 1 element`."""
+    return ", ".join(
+        f"{counts[kind]} {one if counts[kind] == 1 else many}"
+        for kind, (one, many) in _WORDS.items()
+        if counts.get(kind)
+    )
 
 
 def _is_suspicious(text: str) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, TypeAlias
+from contextlib import suppress
+from typing import Annotated, Final, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from service.guards import limits
 
@@ -23,6 +24,27 @@ def an_object(value: object) -> object:
     return {key: part for key, part in value.items() if part is not None} if isinstance(value, dict) else value
 
 
+def properties(value: object) -> object:
+    """Properties by name, also as JSON text. A null is a value here: a property without one.
+
+    What is none is left for the schema to refuse.
+    """
+    return _parsed(value)
+
+
+def names(value: object) -> object:
+    """A list of texts, also as JSON text; one text by itself is a list of one."""
+    parsed = _parsed(value)
+    return [parsed] if isinstance(parsed, str) and parsed else parsed
+
+
+def _parsed(value: object) -> object:
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
 NotePath: TypeAlias = Annotated[str, Field(description="Vault-relative, e.g. 'Projects/Garden.md'.")]
 NewPath: TypeAlias = Annotated[str, Field(description="Vault-relative, ending in .md, .markdown or .txt.")]
 FolderPath: TypeAlias = Annotated[str, Field(description="Vault-relative; empty for the whole vault.")]
@@ -34,3 +56,10 @@ Content: TypeAlias = Annotated[str, Field(json_schema_extra={"maxLength": limits
 
 IncludeLowTrust: TypeAlias = Annotated[bool, Field(description="Also notes that come from outside.")]
 Offset: TypeAlias = Annotated[int, Field(ge=0)]
+FrontMatter: TypeAlias = Annotated[
+    dict[str, JsonValue],
+    BeforeValidator(properties),
+    WithJsonSchema({"type": "object", "description": "Properties, e.g. {'due': '2026-03-01'}."}),
+]
+NO_PROPERTIES: Final[dict[str, JsonValue]] = {}
+NO_NAMES: Final[list[str]] = []

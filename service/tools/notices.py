@@ -5,8 +5,8 @@ Never a word of the note itself: a notice is ours, and must not be a way for a n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
 from service.guards import heuristics, limits, outgoing
 from service.guards.invisible import has_invisible, has_stray_joiner
@@ -14,13 +14,6 @@ from service.guards.outgoing import Hidden, View
 from service.tools.shapes import NoteWritten
 
 Answer = TypeVar("Answer", bound=NoteWritten)
-
-_WORDS: Final[Mapping[Hidden, tuple[str, str]]] = {
-    Hidden.COMMENT: ("comment", "comments"),
-    Hidden.ELEMENT: ("element", "elements"),
-    Hidden.DEFINITION: ("link definition", "link definitions"),
-    Hidden.INVISIBLE: ("invisible character", "invisible characters"),
-}
 
 
 def of(view: View, label: str, tools: Sequence[str] = ()) -> Sequence[str]:
@@ -34,7 +27,7 @@ def of(view: View, label: str, tools: Sequence[str] = ()) -> Sequence[str]:
     if view.withheld:
         notices.append(f"withheld: {view.withheld}; ask the owner to look at this note")
     elif view.counts:
-        notices.append(f"hidden: {counted(view.counts)} left out")
+        notices.append(f"hidden: {outgoing.counted(view.counts)} left out")
     invisible = view.counts.get(Hidden.INVISIBLE, 0)
     signs = heuristics.in_note(
         view.text, invisible=invisible, size=len(view.raw), is_low_trust=bool(label), tools=tools
@@ -51,15 +44,6 @@ def with_signs(answer: Answer, *written: str) -> Answer:
         return answer
     told = f"Caution: {heuristics.told(signs)}; let the owner know."
     return answer.model_copy(update={"notice": " ".join(filter(None, (answer.notice, told)))})
-
-
-def counted(counts: Mapping[Hidden, int]) -> str:
-    """Such as `2 comments, 1 element`."""
-    return ", ".join(
-        f"{counts[kind]} {one if counts[kind] == 1 else many}"
-        for kind, (one, many) in _WORDS.items()
-        if counts.get(kind)
-    )
 
 
 def asked(raw: str, otherwise: str) -> str:

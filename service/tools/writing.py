@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import json
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from service.guards import paths
 from service.tools import notices
-from service.tools.arguments import Content, ExpectedHash, NewPath, NotePath, an_object
+from service.tools.arguments import (
+    NO_PROPERTIES,
+    Content,
+    ExpectedHash,
+    FrontMatter,
+    NewPath,
+    NotePath,
+    an_object,
+)
 from service.tools.context import Ctx, actor, given, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import NoteDeleted, NoteEdited, NoteWritten
-from service.vault import notes
+from service.tools.writing_shapes import NoteRewritten
+from service.vault import notes, whole_notes
 from service.vault.editing import Edit
+from service.vault.whole_notes import Asked, Mode
 
 
 class EditAsked(BaseModel):
@@ -30,11 +41,35 @@ class EditAsked(BaseModel):
         return Edit(self.old_string, self.new_string, self.replace_all)
 
 
-def create_note(ctx: Ctx, path: NewPath, content: Content) -> NoteWritten:
+def create_note(ctx: Ctx, path: NewPath, content: Content, frontmatter: FrontMatter = NO_PROPERTIES) -> NoteWritten:
     """Create a note, and its folders. Never overwrites."""
     vault = room(ctx).vault
-    made = notes.create(vault, actor(ctx), paths.new_note(path, vault.write_types), content)
-    return notices.with_signs(NoteWritten.of(made), content)
+    made = whole_notes.create(vault, actor(ctx), paths.new_note(path, vault.write_types), content, frontmatter)
+    return notices.with_signs(NoteWritten.of(made), content, json.dumps(frontmatter, ensure_ascii=False))
+
+
+def write_note(
+    ctx: Ctx,
+    path: NewPath,
+    content: Content,
+    *,
+    frontmatter: FrontMatter = NO_PROPERTIES,
+    mode: Annotated[
+        Literal["overwrite", "append", "prepend"], Field(description="prepend goes below the front matter.")
+    ] = "overwrite",
+    expected_hash: ExpectedHash = "",
+    discard_hidden: Annotated[bool, Field(description="Lose what a read does not show.")] = False,
+) -> NoteRewritten:
+    """Replace a whole note, front matter included, or add to it. Prefer edit_note for changes.
+
+    overwrite makes a note that is missing, and needs expected_hash for one that is there.
+    """
+    here = room(ctx)
+    asked = Asked(content, frontmatter, Mode(mode), expected_hash, discard_hidden)
+    written_to = paths.writable_note(path, here.vault.write_types)
+    rewritten = whole_notes.write(here.vault, actor(ctx), written_to, asked)
+    answer = NoteRewritten.after(rewritten, notice=given(here, [] if rewritten.is_new else [rewritten.written.path]))
+    return notices.with_signs(answer, content, json.dumps(frontmatter, ensure_ascii=False))
 
 
 def append_to_note(
@@ -82,6 +117,7 @@ def delete_note(ctx: Ctx, path: NotePath, expected_hash: ExpectedHash = "") -> N
 
 SPECS: Final = (
     ToolSpec(create_note, "Create a note", "notes", writes=True),
+    ToolSpec(write_note, "Write a whole note", "notes", writes=True, destructive=True),
     ToolSpec(append_to_note, "Append to a note", "notes", writes=True),
     ToolSpec(edit_note, "Edit a note", "notes", writes=True, destructive=True),
     ToolSpec(delete_note, "Delete a note", "notes", writes=True, destructive=True),

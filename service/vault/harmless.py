@@ -40,6 +40,43 @@ def note(vault: Vault, path: VaultPath, content: str) -> Incoming:
     return replace(new, warnings=(*new.warnings, *_unseen(new.text)))
 
 
+def replaced(vault: Vault, path: VaultPath, old: NoteText, content: str, *, may_discard: bool) -> tuple[NoteText, str]:
+    """A note with another text in the place of its own, and what there is to say about that.
+
+    What is active in it and was so before may stay: whoever read the note may write it back.
+
+    Args:
+        may_discard: what is hidden in the note, which nobody who read it has seen, may be lost.
+
+    Raises:
+        HiddenContent: it would be.
+        UnsafeContent: as `incoming.guard`.
+    """
+    was = through.look(old.text)
+    new = incoming.guard(
+        old.text,
+        content,
+        changes.between(old.text, content),
+        wrote=[(0, len(content))],
+        may_be_active=vault.may_be_active.holds(path),
+    )
+    now = outgoing.view(new.text)
+    lost = Counter(was.raw[start:end] for start, end in was.removed)
+    lost.subtract(now.raw[start:end] for start, end in now.removed)
+    said = [new.notice, *_unseen(new.text)]
+    if +lost:
+        counts = Counter(was.counts) - Counter(now.counts) or Counter(was.counts)
+        count = counts.total()
+        what = "thing" if count == 1 else "things"
+        if not may_discard:
+            raise HiddenContent(
+                f"this note holds {count} {what} that a read does not show ({outgoing.counted(counts)}), and replacing it would "
+                "lose them; change it with edit_note, or set discard_hidden if the owner wants that. Nothing was changed."
+            )
+        said.append(f"{count} {what} that a read did not show are gone ({outgoing.counted(counts)}).")
+    return old.with_text(new.text), " ".join(filter(None, said))
+
+
 def _unseen(written: str) -> Iterator[str]:
     """What of a text cannot be read again, comments aside, which the guard itself tells of."""
     counts = outgoing.view(written).counts

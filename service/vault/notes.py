@@ -180,8 +180,13 @@ def change(
     path: VaultPath,
     decide: Callable[[NoteText], tuple[NoteText, T]],
     expected_hash: str = "",
+    *,
+    may_stay: bool = False,
 ) -> tuple[Written, T]:
     """Write what `decide` makes of an existing note; returns that and whatever else it said. The caller holds the lock.
+
+    Args:
+        may_stay: a note that is as it should be already is left alone and told of, instead of raising NoMatch.
 
     Raises:
         NoteChanged: it is not the expected version, or other programs changed it MAX_ATTEMPTS times in a row.
@@ -190,7 +195,10 @@ def change(
     for attempt in range(MAX_ATTEMPTS):
         old = vault.files.read(path, follow_last=False)
         versions.check(old, expected_hash)
-        after, said = decide(text.decode_exact(old.data, str(old.path)))
+        before = text.decode_exact(old.data, str(old.path))
+        after, said = decide(before)
+        if may_stay and after == before:
+            return written(old), said
         data = _changed_bytes(old, after)
         try:
             new = vault.files.replace(old, data, actor.permit)

@@ -11,7 +11,7 @@ from service.vault import frontmatter, notes
 from service.vault.model import Vault
 from service.vault.parts.yaml import Value, parse
 
-__all__ = ["Properties", "Value", "parse", "read"]
+__all__ = ["Properties", "Value", "parse", "read", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +32,24 @@ def read(vault: Vault, path: VaultPath) -> Properties:
     """
     note = notes.read(vault, path)
     values = parse(frontmatter.inner(note.view.text), first_line=2)
-    return Properties(note.path, note.version, {_shown(key): _seen(value) for key, value in values.items()})
+    return Properties(note.path, note.version, {shown(key): _seen(value) for key, value in values.items()})
 
 
 def _seen(value: Value) -> Value:
     """A value without what an escape in it made invisible. As deep as `limits.MAX_PROPERTY_DEPTH` at most."""
     match value:
         case str():
-            return _shown(value)
+            return shown(value)
         case list():
             return [_seen(item) for item in value]
         case dict():
-            return {_shown(key): _seen(item) for key, item in value.items()}
+            return {shown(key): _seen(item) for key, item in value.items()}
         case _:
             return value
 
 
-def _shown(words: str) -> str:
+def shown(words: str) -> str:
+    """A text of a value, or a name, without what nobody sees."""
     kept, at = [], 0
     for start, end in invisible.spans(words):
         kept.append(words[at:start])

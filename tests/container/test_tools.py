@@ -29,7 +29,10 @@ EVERY_TOOL = {
     "resolve_link",
     "get_links",
     "find_broken_links",
+    "update_frontmatter",
+    "update_tags",
     "create_note",
+    "write_note",
     "append_to_note",
     "edit_note",
     "delete_note",
@@ -86,6 +89,10 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert "Tour/Soup.md" in text_of(await call("list_directory", path="Tour"))
         assert structured(await call("get_vault_stats"))["notes"] >= 1
         assert edited["version"] in text_of(await call("get_notes_info", paths=["Tour/Soup.md"]))
+        page = structured(await call("write_note", path="Tour/Page.md", content="text", frontmatter={"a": 1}))
+        await call("update_frontmatter", path="Tour/Page.md", set={"b": "22:30"}, expected_hash=page["version"])
+        assert structured(await call("update_tags", path="Tour/Page.md", add=["c"]))["tags"] == ["c"]
+        await call("delete_note", path="Tour/Page.md")
         await guards_are_at_work(call)
         assert "not there" in text_of(await call("get_daily_note", period="monthly"))
         assert structured(await call("create_daily_note", period="monthly"))["created"]

@@ -43,6 +43,8 @@ NOT_PATHS: Final = frozenset(
         "sort_by",
         "in",
         "edits",
+        "add",
+        "remove",
         "mode",
         "link",
     }

@@ -6,6 +6,7 @@ refuses besides stands in REFUSALS, one row for each code that its part of docs/
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -48,6 +49,8 @@ NOTES: Final[Mapping[str, str | bytes]] = {
     ),
 }
 
+HIDDEN_VERSION: Final = hashlib.sha256(b"a <!-- b --> c\n").hexdigest()[:12]
+
 REFUSALS: Final[list[Row]] = [
     ("search_notes", {"query": "x", "path_prefix": "nowhere"}, "NOT_FOUND"),
     ("read_note", {"path": "olt.md"}, "NOT_FOUND"),
@@ -61,7 +64,25 @@ REFUSALS: Final[list[Row]] = [
     ("resolve_link", {"link": "[[#Same]]"}, "INVALID_ARGUMENT"),
     ("resolve_link", {"link": "https://example.org"}, "INVALID_ARGUMENT"),
     ("get_links", {"path": "olt.md"}, "NOT_FOUND"),
+    ("update_frontmatter", {"path": "broken.md", "set": {"a": 1}}, "INVALID_FRONTMATTER"),
+    ("update_frontmatter", {"path": "old.md", "set": {}}, "INVALID_ARGUMENT"),
+    ("update_frontmatter", {"path": "old.md", "set": '{"a": 1'}, "INVALID_ARGUMENT"),
+    ("update_frontmatter", {"path": "old.md", "set": {"a": 1}, "remove": ["a"]}, "INVALID_ARGUMENT"),
+    ("update_frontmatter", {"path": "odd.md", "set": {"a": 1}}, "NOT_TEXT"),
+    ("update_frontmatter", {"path": "old.md", "set": {"a": "x" * 60_000}}, "TOO_LARGE"),
+    ("update_frontmatter", {"path": "a.txt", "set": {"a": 1}}, "NOT_A_NOTE"),
+    ("update_tags", {"path": "old.md", "add": ["12"]}, "INVALID_ARGUMENT"),
+    ("update_tags", {"path": "old.md", "add": ["a"], "remove": ["#A"]}, "INVALID_ARGUMENT"),
+    ("update_tags", {"path": "broken.md", "add": ["a"]}, "INVALID_FRONTMATTER"),
+    ("write_note", {"path": "taken.md", "content": "x"}, "ALREADY_EXISTS"),
+    ("write_note", {"path": "none.md", "content": "x", "mode": "append"}, "NOT_FOUND"),
+    ("write_note", {"path": "none.md", "content": "x", "expected_hash": "abcdef"}, "NOT_FOUND"),
+    ("write_note", {"path": "hidden.md", "content": "x", "expected_hash": HIDDEN_VERSION}, "HIDDEN_CONTENT"),
+    ("write_note", {"path": "odd.md", "content": "x", "mode": "prepend"}, "NOT_TEXT"),
+    ("write_note", {"path": "old.md", "content": "x" * 1_000_001, "mode": "append"}, "TOO_LARGE"),
+    ("write_note", {"path": "CON.md", "content": "x"}, "INVALID_PATH"),
     ("create_note", {"path": "taken.md", "content": "x"}, "ALREADY_EXISTS"),
+    ("create_note", {"path": "a.md", "content": "---\nb: [\n---\n", "frontmatter": {"a": 1}}, "INVALID_FRONTMATTER"),
     ("create_note", {"path": "a.md", "content": "x" * 1_000_001}, "TOO_LARGE"),
     ("create_note", {"path": "CON.md", "content": "x"}, "INVALID_PATH"),
     ("append_to_note", {"path": "odd.md", "content": "x"}, "NOT_TEXT"),

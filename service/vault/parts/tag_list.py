@@ -56,6 +56,11 @@ def of(inner: str) -> Iterator[Named]:
     yield from wholly(inner) if found is None else found
 
 
+def words(value: str) -> list[str]:
+    """The words of a value that is no list, as tags are told apart in it."""
+    return _BREAKS.split(value)
+
+
 @dataclass(slots=True)
 class _Reading:
     """Plain lines, as far as they were read."""

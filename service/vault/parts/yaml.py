@@ -9,7 +9,7 @@ cost more than `limits` allow; the note stays readable as text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -26,6 +26,7 @@ from ruamel.yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
+from ruamel.yaml.scanner import Scanner
 
 from service.errors import InvalidFrontmatter
 from service.guards import limits
@@ -72,6 +73,7 @@ class _Building:
     anchored: dict[str, _Done] = field(default_factory=dict)
     root: Value = None
     documents: int = 0
+    may_repeat: bool = False
 
 
 def parse(yaml: str, first_line: int = 1) -> Mapping[str, Value]:
@@ -85,12 +87,20 @@ def parse(yaml: str, first_line: int = 1) -> Mapping[str, Value]:
         InvalidFrontmatter: it is no YAML, no mapping, names a property twice, or is larger, deeper or more repetitive
             than `limits.MAX_FRONTMATTER_CHARS`, `MAX_PROPERTY_DEPTH` and `MAX_RESULT_CHARS` allow. Names the line.
     """
-    if len(yaml) > limits.MAX_FRONTMATTER_CHARS:
-        raise InvalidFrontmatter(
-            f"it has {len(yaml)} characters; the limit is {limits.MAX_FRONTMATTER_CHARS}", first_line
-        )
-    building = _Building(first_line)
-    for event in _events(yaml, first_line):
+    return built(events(yaml, first_line), first_line)
+
+
+def built(row: Iterable[Event], first_line: int = 1, *, may_repeat: bool = False) -> Mapping[str, Value]:
+    """The properties that a row of events comes to.
+
+    Args:
+        may_repeat: of a property that is there twice the last counts, as for most readers of YAML 1.1.
+
+    Raises:
+        InvalidFrontmatter: as `parse`.
+    """
+    building = _Building(first_line, may_repeat=may_repeat)
+    for event in row:
         building.line = first_line + event.start_mark.line
         _take(building, event)
     if building.root is None:
@@ -100,14 +110,41 @@ def parse(yaml: str, first_line: int = 1) -> Mapping[str, Value]:
     return building.root
 
 
-def _events(yaml: str, first_line: int) -> Iterator[Event]:
+def events(yaml: str, first_line: int = 1) -> Iterator[Event]:
+    """What a library makes of YAML, step by step; each event knows its place in the text.
+
+    Raises:
+        InvalidFrontmatter: it is too long, or no YAML. Names the line.
+    """
+    if len(yaml) > limits.MAX_FRONTMATTER_CHARS:
+        raise InvalidFrontmatter(
+            f"it has {len(yaml)} characters; the limit is {limits.MAX_FRONTMATTER_CHARS}", first_line
+        )
     try:
-        yield from YAML(typ="safe", pure=True).parse(yaml)
+        reader = YAML(typ="safe", pure=True)
+        reader.Scanner = _Scanner
+        yield from reader.parse(yaml)
     except MarkedYAMLError as error:  # its words may quote the note
         mark = error.problem_mark or error.context_mark
         raise InvalidFrontmatter("it is no valid YAML", first_line + (mark.line if mark else 0)) from error
     except (YAMLError, ValueError) as error:  # ValueError: an escape beyond Unicode
         raise InvalidFrontmatter("it is no valid YAML", first_line) from error
+
+
+class _Scanner(Scanner):
+    """Takes a tab for a blank where YAML does: between the parts of a line, and before a remark or a line end (1.2.2, 6.1)."""
+
+    def scan_to_next_token(self) -> None:
+        peek = self.reader.peek
+        while True:
+            super().scan_to_next_token()
+            blanks = 0
+            while peek(blanks) in ("\t", " "):
+                blanks += 1
+            is_between = not self.allow_simple_key or peek(blanks) in ("#", "\r", "\n", "\0")
+            if blanks == 0 or not is_between:
+                return
+            self.reader.forward(blanks)
 
 
 def _take(building: _Building, event: Event) -> None:
@@ -154,7 +191,7 @@ def _open(building: _Building, value: list[Value] | dict[str, Value], event: Nod
 
 def _name(building: _Building, key: str) -> None:
     here = building.opened[-1]
-    if key in here.value:
+    if key in here.value and not building.may_repeat:
         raise InvalidFrontmatter("a property is there twice", building.line)
     here.key = key
     _grow(building, 1 + len(key))

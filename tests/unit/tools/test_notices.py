@@ -43,7 +43,7 @@ def withheld(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_is_hidden_is_counted_in_words(counts: dict[Hidden, int], expected: str) -> None:
     """guards.md 4.1, rule 4."""
-    assert notices.counted(counts) == expected
+    assert outgoing.counted(counts) == expected
 
 
 async def test_what_is_hidden_is_left_out_and_counted_below_the_first_line(caller: Caller, desk: Desk) -> None:
