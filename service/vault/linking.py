@@ -22,10 +22,11 @@ LINKED_SUFFIXES: Final = (*paths.MARKDOWN_SUFFIXES, *CANVAS_SUFFIXES)
 
 _AROUND_CHARS: Final = 2 * limits.MAX_SNIPPET_CHARS
 _RUNS: Final = re.compile(r"[a-z0-9]{2,}")
-_DISGUISED: Final = re.compile(
-    rb"%(?:3[0-9]|4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa])|&#|&fjlig;|\\[xuU]|\xe2\x84\xaa|\xe2\x80\xaf|\xc2\xa0"
-)
-"""What may stand for an ASCII letter or digit in a link: percent-encoding, entities, escapes of YAML, the Kelvin sign."""
+_DISGUISES: Final = (b"&#", b"&fjlig;", "\N{KELVIN SIGN}".encode())
+_ENCODED: Final = re.compile(rb"%(?:3[0-9]|4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa])")
+"""What may stand for an ASCII letter or digit in a link: these, and such percent-encoding."""
+_ESCAPED: Final = re.compile(rb"\\[xuU]")
+"""So may these, in properties."""
 
 
 def names(vault: Vault) -> Names:
@@ -69,7 +70,7 @@ def may_name(path: VaultPath) -> Callable[[bytes], bool]:
 
     def may(shown: bytes) -> bool:
         lower = shown.lower()
-        return all(run in lower for run in runs) or _DISGUISED.search(shown) is not None
+        return all(run in lower for run in runs) or _may_disguise(shown)
 
     return may
 
@@ -77,3 +78,10 @@ def may_name(path: VaultPath) -> Callable[[bytes], bool]:
 def _span_of(words: str, line: str) -> tuple[int, int]:
     start = max(line.find(words), 0)
     return start, start + 1
+
+
+def _may_disguise(shown: bytes) -> bool:
+    """Whether a letter or digit in a link may be written in other characters than its own."""
+    if any(disguise in shown for disguise in _DISGUISES) or (b"%" in shown and _ENCODED.search(shown)):
+        return True
+    return shown.startswith(b"---") and _ESCAPED.search(shown, 0, max(shown.find(b"\n---"), 0)) is not None

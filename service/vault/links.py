@@ -6,8 +6,9 @@ Low-trust folders are left out unless they are asked for: neither their links no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from service.guards import paths
 from service.guards.paths import VaultPath
@@ -120,7 +121,7 @@ def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool 
     names = linking.names(vault)
 
     def found(begun: Survey) -> Loose:
-        broken: list[Broken] = []
+        broken: dict[VaultPath, list[LinkUse]] = {}
         looked_at: list[VaultPath] = []
         reached: set[VaultPath] = set()
         for seen in begun:
@@ -129,16 +130,23 @@ def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool 
             for use in linking.uses(vault, seen):
                 target = linking.leads_to(names, use, seen.path)
                 if target is None:
-                    broken.append(Broken(seen.path, use))
+                    broken.setdefault(seen.path, []).append(use)
                 elif target != seen.path:
                     reached.add(target)
-        broken.sort(key=lambda one: (str(one.path), one.use.line, one.use.start))
         orphans = sorted((path for path in looked_at if path not in reached), key=str)
         return Loose(
-            page_of(broken, limit, offset), page_of(orphans, limit, offset), begun.skipped, tuple(begun.left_out)
+            _page_of_broken(broken, limit, offset),
+            page_of(orphans, limit, offset),
+            begun.skipped,
+            tuple(begun.left_out),
         )
 
     return survey.make(vault, found, include_low_trust=include_low_trust, suffixes=linking.LINKED_SUFFIXES)
+
+
+def _page_of_broken(broken: Mapping[VaultPath, Sequence[LinkUse]], limit: int, offset: int) -> Page[Broken]:
+    every = (Broken(path, use) for path in sorted(broken, key=str) for use in broken[path])
+    return Page(tuple(islice(every, offset, offset + limit)), sum(map(len, broken.values())), offset)
 
 
 def _own(vault: Vault, note: Note) -> Iterator[tuple[LinkUse, str]]:

@@ -61,7 +61,7 @@ def folded(name: str) -> str:
 
 @dataclass(slots=True)
 class _Namesakes:
-    """The files of one name, by length of path; and by path, once somebody asks for those of a folder."""
+    """Several files of one name, by length of path; and by path, once somebody asks for those of a folder."""
 
     by_length: Sequence[_Known]
     by_path: Sequence[_Known] | None = None
@@ -81,54 +81,69 @@ class Names:
     Thread-safe; hidden files are not to be among `files`, since no link reaches them.
     """
 
-    _by_path: dict[str, list[VaultPath]] = field(default_factory=dict)
-    _by_name: dict[str, _Namesakes] = field(default_factory=dict)
-    _by_end: dict[str, _Namesakes] = field(default_factory=dict)
-    """What was found for targets with a folder in them."""
+    _by_path: dict[str, VaultPath] = field(default_factory=dict)
+    """By compared path; of several that compare alike the first."""
+    _twins: dict[str, list[VaultPath]] = field(default_factory=dict)
+    """All of those."""
+    _by_name: dict[str, VaultPath] = field(default_factory=dict)
+    _shared: dict[str, _Namesakes] = field(default_factory=dict)
+    """The names that several files have, and what was found for targets with a folder in them."""
+    _folders: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Compared paths of folders that links stand in."""
 
     @staticmethod
     def of(files: Iterable[VaultPath]) -> Names:
         """The snapshot of these files: notes and attachments alike."""
         names = Names()
-        by_name: dict[str, list[_Known]] = {}
+        shared: dict[str, list[_Known]] = {}
         for path in files:
             compared = folded(str(path))
-            names._by_path.setdefault(compared, []).append(path)
-            by_name.setdefault(_last_part(compared), []).append((compared, path))
-        for twins in names._by_path.values():
+            known = names._by_path.setdefault(compared, path)
+            if known is not path:
+                names._twins.setdefault(compared, [known]).append(path)
+            name = _last_part(compared)
+            first = names._by_name.setdefault(name, path)
+            if first is not path:
+                shared.setdefault(name, [(folded(str(first)), first)]).append((compared, path))
+        for compared, twins in names._twins.items():
             twins.sort(key=lambda path: path.parts)
-        names._by_name = {name: _Namesakes(_by_length(known)) for name, known in by_name.items()}
+            names._by_path[compared] = twins[0]
+        for name, several in shared.items():
+            names._shared[name] = _Namesakes(sorted(several, key=_length_then_path))
         return names
 
     def __iter__(self) -> Iterator[VaultPath]:
         """Every file, in no promised order."""
-        for twins in self._by_path.values():
-            yield from twins
+        for compared, path in self._by_path.items():
+            yield from self._twins.get(compared, (path,))
 
     def __len__(self) -> int:
-        return sum(map(len, self._by_path.values()))
+        return len(self._by_path) + sum(len(twins) - 1 for twins in self._twins.values())
 
     def __contains__(self, path: VaultPath) -> bool:
-        return path in self._by_path.get(folded(str(path)), ())
+        compared = folded(str(path))
+        return path == self._by_path.get(compared) or path in self._twins.get(compared, ())
 
     def at(self, path: str) -> VaultPath | None:
         """The file at exactly this path from the root (names compared as links do), as canvases name theirs."""
-        return next(iter(self._by_path.get(folded(path), ())), None)
+        return self._by_path.get(folded(path))
 
     def first(self, target: str, source: VaultPath | None) -> VaultPath | None:
         """The file that Obsidian opens. As `resolve`, without the other candidates."""
         if not target:
             return source
-        found = self._look_up(target, source)
-        if isinstance(found, list):
-            return found[0] if found else None
-        start, namesakes = found
-        if not start:
-            return namesakes.by_length[0][1] if namesakes.by_length else None
-        near = namesakes.in_folder(start)
-        if near:
-            return min(near, key=_length_then_path)[1]
-        return namesakes.by_length[0][1] if namesakes.by_length else None
+        wanted, name = self._named(target)
+        if not name:
+            return None
+        here = self._folder_of(source)
+        exact = self._exact(wanted, here)
+        if exact is not None:
+            return self._at(exact, target)[0] if self._twins else self._by_path[exact]
+        namesakes = self._ending(_from_folder(wanted, here), name)
+        if isinstance(namesakes, _Namesakes):
+            near = namesakes.in_folder(here) if here else ()
+            return min(near, key=_length_then_path)[1] if near else namesakes.by_length[0][1]
+        return namesakes
 
     def resolve(self, target: str, source: VaultPath | None) -> Resolved:
         """Where a link with this path part leads.
@@ -139,68 +154,78 @@ class Names:
         """
         if not target:
             return Resolved(source, () if source is None else (source,))
-        found = self._look_up(target, source)
-        if isinstance(found, list):
-            others = [path for path in self._sharing(target) if path not in found]
-            return Resolved(found[0], (*found, *others)) if found else UNRESOLVED
-        start, namesakes = found
-        near = {path for _, path in namesakes.in_folder(start)} if start else frozenset[VaultPath]()
-        ranked = sorted(namesakes.by_length, key=lambda known: known[1] not in near)  # stable: each part by length
-        paths = tuple(path for _, path in ranked)
-        return Resolved(paths[0], paths) if paths else UNRESOLVED
+        wanted, name = self._named(target)
+        if not name:
+            return UNRESOLVED
+        here = self._folder_of(source)
+        exact = self._exact(wanted, here)
+        found = [] if exact is None else self._at(exact, target)
+        if exact is None or "/" not in wanted:  # a bare name may mean any file that has it, the one at the root first
+            found += [path for path in self._ranked(_from_folder(wanted, here), name, here) if path not in found]
+        return Resolved(found[0], tuple(found)) if found else UNRESOLVED
 
-    def _sharing(self, target: str) -> Iterator[VaultPath]:
-        """All files that a bare name may mean; none for what has a folder in it, which is exact."""
-        if "/" not in target:
-            _, namesakes = self._namesakes(folded(target))
-            yield from (path for _, path in namesakes.by_length)
-
-    def _look_up(self, target: str, source: VaultPath | None) -> list[VaultPath] | tuple[str, _Namesakes]:
-        """The files at exactly the path that is meant; or how the source's folder begins, and the files that end so."""
-        wanted, namesakes = self._namesakes(folded(target))
-        if not namesakes.by_length:
-            return []
-        here = folded(str(source.parent)) if source is not None else ""
-        if wanted.startswith(("./", "../")):
-            wanted = _from_folder(wanted, here)
-            if wanted in self._by_path:
-                return self._at(wanted, target)
-        is_rooted = wanted.startswith("/")
-        wanted = wanted.removeprefix("/")
-        if wanted in self._by_path:
-            return self._at(wanted, target)
-        if is_rooted:
-            return []
-        return here, self._ending(wanted, namesakes)
-
-    def _at(self, wanted: str, target: str) -> list[VaultPath]:
-        """The files at one compared path: most often one, else the one that is spelled as the link is first."""
-        twins = self._by_path[wanted]
-        spelled = _last_part(target)
-        return sorted(twins, key=lambda path: path.name not in (spelled, spelled + _NOTE_SUFFIX))
-
-    def _namesakes(self, wanted: str) -> tuple[str, _Namesakes]:
-        """The target with its suffix, and the files of its name."""
+    def _named(self, target: str) -> tuple[str, str]:
+        """The target as it is compared, with its suffix; and the name of a file that it ends in, empty when none has it."""
+        wanted = folded(target)
         name = _last_part(wanted)
         if "." in name and name in self._by_name:
-            return wanted, self._by_name[name]
-        return wanted + _NOTE_SUFFIX, self._by_name.get(name + _NOTE_SUFFIX, _NONE)
+            return wanted, name
+        name += _NOTE_SUFFIX
+        return wanted + _NOTE_SUFFIX, name if name in self._by_name else ""
 
-    def _ending(self, wanted: str, namesakes: _Namesakes) -> _Namesakes:
-        if "/" not in wanted:
-            return namesakes
-        known = self._by_end.get(wanted)
+    def _folder_of(self, source: VaultPath | None) -> str:
+        if source is None:
+            return ""
+        folder = source.parts[:-1]
+        known = self._folders.get(folder)
         if known is None:
-            known = _Namesakes([one for one in namesakes.by_length if one[0].endswith(wanted)])
-            self._by_end[wanted] = known
+            known = self._folders[folder] = folded("/".join(folder))
         return known
 
+    def _exact(self, wanted: str, here: str) -> str | None:
+        """The compared path of the file at just the path that is meant, if there is one."""
+        if wanted.startswith("."):
+            wanted = _from_folder(wanted, here)
+        path = wanted.removeprefix("/")
+        return path if path in self._by_path else None
 
-_NONE: Final = _Namesakes(())
+    def _at(self, compared: str, target: str) -> list[VaultPath]:
+        """The files at one compared path: most often one, else the one that is spelled as the link is first."""
+        spelled = _last_part(target)
+        twins = self._twins.get(compared)
+        if twins is None:
+            return [self._by_path[compared]]
+        return sorted(twins, key=lambda path: path.name not in (spelled, spelled + _NOTE_SUFFIX))
+
+    def _ranked(self, wanted: str, name: str, here: str) -> list[VaultPath]:
+        """All files whose path ends as `wanted`: those near the source first, each part by length."""
+        namesakes = self._ending(wanted, name)
+        if not isinstance(namesakes, _Namesakes):
+            return [] if namesakes is None else [namesakes]
+        near = {path for _, path in namesakes.in_folder(here)} if here else frozenset[VaultPath]()
+        return [path for _, path in sorted(namesakes.by_length, key=lambda known: known[1] not in near)]
+
+    def _ending(self, wanted: str, name: str) -> _Namesakes | VaultPath | None:
+        """The files whose path ends as `wanted`, whose last part is `name`: several, one or none."""
+        if wanted.startswith("/"):
+            return None  # from the root, or nowhere
+        shared = self._shared.get(name)
+        if "/" not in wanted:
+            return shared or self._by_name[name]
+        if shared is None:
+            only = self._by_name[name]
+            return only if folded(str(only)).endswith(wanted) else None
+        known = self._shared.get(wanted)
+        if known is None:
+            known = _Namesakes([one for one in shared.by_length if one[0].endswith(wanted)])
+            self._shared[wanted] = known
+        return known if known.by_length else None
 
 
 def _from_folder(wanted: str, folder: str) -> str:
-    """`./x` and `../x` as a path from the root; what climbs above the root stays there."""
+    """`./x` and `../x` as a path from the root, anything else as it is; what climbs above the root stays there."""
+    if not wanted.startswith(("./", "../")):
+        return wanted
     wanted = wanted[2:] if wanted.startswith("./../") else wanted
     if wanted.startswith("./"):
         wanted = wanted[2:]
@@ -208,10 +233,6 @@ def _from_folder(wanted: str, folder: str) -> str:
         wanted = wanted[3:]
         folder = folder.rpartition("/")[0]
     return f"{folder}/{wanted}" if folder else wanted
-
-
-def _by_length(known: Iterable[_Known]) -> list[_Known]:
-    return sorted(known, key=_length_then_path)
 
 
 def _length_then_path(known: _Known) -> tuple[int, str, tuple[str, ...]]:
