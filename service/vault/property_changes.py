@@ -16,7 +16,7 @@ from service.guards.paths import VaultPath
 from service.vault import frontmatter, harmless, notes, text, through
 from service.vault.model import Actor, Vault
 from service.vault.notes import Written
-from service.vault.parts import hashtags, property_edits, tag_list, tags, yaml_entries
+from service.vault.parts import hashtags, property_edits, tag_list, tags, yaml_entries, yaml_writing
 from service.vault.parts.property_edits import Wanted
 from service.vault.parts.yaml import Value
 from service.vault.text import NoteText
@@ -97,8 +97,7 @@ def update_tags(
     found = tags.of(said.shown)
     inline = {tags.key(one.name): one.name for one in found if not one.is_property}
     left = len(going.keys() & inline.keys())
-    of_left = "1 removed tag also stands" if left == 1 else f"{left} removed tags also stand"
-    notice = f"{of_left} in the note's text, where it stays; edit_note changes that." if left else ""
+    notice = f"{left} of the removed also in the note's text, where this leaves them; edit_note changes that." if left else ""
     return Tagged(
         Updated(replace(after, notice=_joined(said.notice, notice)), bool(said.diff), said.diff),
         tuple(one.name for one in found if one.is_property)[:MAX_NAMED],
@@ -141,10 +140,11 @@ def visible(wanted: Wanted) -> tuple[Wanted, str]:
     """The same without characters that nobody sees, and a sentence about them; an escape would bring them in past the guard.
 
     Raises:
-        BadArgument: a property's name holds some.
+        BadArgument: a property's name holds some, or a value cannot be written.
     """
     if any(incoming.visible(name) != name for name in (*wanted.values, *wanted.gone)):
         raise BadArgument("a property's name holds characters that nobody sees; leave them out. Nothing was changed.")
+    yaml_writing.check(wanted.values)
     size = _size(wanted.values.values())
     text.check_size(" " * size, "the properties together")
     values = {name: _visible(value) for name, value in wanted.values.items()}

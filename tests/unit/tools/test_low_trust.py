@@ -142,11 +142,17 @@ READS: list[tuple[str, dict[str, object]]] = [
             "dry_run": True,
         },
     ),
+    ("update_frontmatter", {"path": "clippings/web.md", "remove": ["none"]}),
+    ("update_tags", {"path": "clippings/web.md", "remove": ["none"]}),
+    ("write_note", {"path": "clippings/web.md", "content": "x", "mode": "append"}),
     ("fetch", {"id": "clippings/web.md"}),
     ("resource", {"uri": "note://clippings/web.md"}),
     ("resource", {"uri": "note://clippings/pic.png"}),
 ]
 WRITES: list[tuple[str, dict[str, object]]] = [
+    ("update_frontmatter", {"path": "mine.md", "set": {"a": 1}}),
+    ("update_tags", {"path": "mine.md", "add": ["a"]}),
+    ("write_note", {"path": "new.md", "content": "x"}),
     ("create_note", {"path": "new.md", "content": "x"}),
     ("append_to_note", {"path": "mine.md", "content": "x"}),
     ("edit_note", {"path": "mine.md", "edits": [{"old_string": "mine", "new_string": "ours"}]}),
