@@ -338,7 +338,7 @@ def test_history_may_name_what_tools_may_not(raw: str) -> None:
     ],
 )
 def test_history_cannot_name_a_way_out_or_a_git_folder(raw: str) -> None:
-    """A restore must not plant hooks (CVE-2014-9390: .git in other cases and with ignored characters)."""
+    """A restore must not plant hooks (CVE-2014-9390; complaint 35: .git in other cases and with ignored characters)."""
     with pytest.raises(PathRefused):
         paths.tracked(raw)
 

@@ -157,7 +157,7 @@ def test_vault_there(furnished: House) -> None:
 
 
 def test_a_vault_without_notes_is_worth_a_look(house: House) -> None:
-    """Piotr1215/mcp-obsidian#9: an iCloud vault lists no notes."""
+    """Complaint 38: an iCloud vault lists no notes."""
     (house.vault / ".Note.md.icloud").touch()
     warns(vault.is_there(patient(house)), "holds no notes (1 other files)")
 
@@ -261,6 +261,7 @@ def test_a_change_of_several_files_that_was_cut_short(furnished: House) -> None:
 def test_what_will_surprise_the_owner_is_a_warning(
     make: Callable[[Path], object], check: Check, words: str, furnished: House
 ) -> None:
+    """Complaint 34: a link out of the vault is named, since tools refuse it; complaint 38: so are iCloud's placeholders."""
     assert check(patient(furnished)).verdict is Verdict.OK
     make(furnished.vault)
     warns(check(patient(furnished)), words)

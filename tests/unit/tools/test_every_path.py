@@ -109,7 +109,7 @@ def test_the_control_a_good_path_is_taken_there(place: Place, house: Path, desk:
 def test_a_path_that_may_not_be_used_is_refused_by_every_tool(
     desk: Desk, place: Place, raw: str, codes: set[str]
 ) -> None:
-    """Bar 22."""
+    """Bar 22; complaints 35 and 36: `..`, `.GIT`, nested `.git` and `.git.` in any parameter that takes a path."""
     said = desk.call(place.tool, place.with_path(raw))
     assert_refused(said, raw, codes, is_in_place=place.tool in IN_PLACE and said.code != "INVALID_ARGUMENT")
 

@@ -109,7 +109,7 @@ def held_secret(folder: Path) -> list[str]:
 def test_no_tool_is_led_out_by_a_name_that_is_swapped(
     tmp_path: Path, name: str, seconds: float, has_openat2: bool
 ) -> None:
-    """Bar 21: reads of the outside, writes to it, moves out of it: none."""
+    """Bar 21; complaint 33, a link made between check and use: reads of the outside, writes to it, moves out of it: none."""
     lay_out(
         tmp_path / "vault",
         {"f.md": INSIDE, f"a/{NOTE}": INSIDE, ".obsidian/daily-notes.json": json.dumps({"folder": "a"})},

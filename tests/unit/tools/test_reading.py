@@ -47,7 +47,7 @@ async def test_a_range_says_which_lines_of_how_many(caller: Caller, desk: Desk) 
 
 
 async def test_a_long_note_is_cut_and_can_be_read_to_its_end(caller: Caller, desk: Desk) -> None:
-    """contract.md, limits; complaint 56: no answer is over the cap, and every byte can be had."""
+    """contract.md, limits; complaints 7 and 56: a cut is marked, no answer is over the cap, and every byte can be had."""
     whole = "".join(f"line {number} " + "é" * 90 + "\n" for number in range(2000)) + "x" * 150_000 + "\nend\n"
     desk.put({"n.md": whole})
     text = await caller.text("read_note", path="n.md")
