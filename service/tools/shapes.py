@@ -68,6 +68,14 @@ class NoteWritten(Shape):
         )
 
 
+class NoteAppended(NoteWritten):
+    diff: str
+
+    @staticmethod
+    def after(appended: Written) -> NoteAppended:
+        return NoteAppended(**dict(NoteWritten.of(appended)), diff=appended.diff)
+
+
 class NoteEdited(NoteWritten):
     replaced: Annotated[int, Field(description="Places replaced.")]
     dry_run: Annotated[bool, Field(description="Nothing was written; version and bytes are those it would have.")]

@@ -20,7 +20,7 @@ from service.tools.arguments import (
 )
 from service.tools.context import Ctx, actor, given, room
 from service.tools.register import ToolSpec
-from service.tools.shapes import NoteDeleted, NoteEdited, NoteWritten
+from service.tools.shapes import NoteAppended, NoteDeleted, NoteEdited, NoteWritten
 from service.tools.writing_shapes import NoteRewritten
 from service.vault import notes, whole_notes
 from service.vault.editing import Edit
@@ -77,11 +77,11 @@ def append_to_note(
     path: NotePath,
     content: Annotated[Content, Field(min_length=1)],
     expected_hash: ExpectedHash = "",
-) -> NoteWritten:
+) -> NoteAppended:
     """Add text to the end of a note that exists, beginning on a new line. Use create_note for a new one."""
     vault = room(ctx).vault
     longer = notes.append(vault, actor(ctx), paths.writable_note(path, vault.write_types), content, expected_hash)
-    return notices.with_signs(NoteWritten.of(longer), content)
+    return notices.with_signs(NoteAppended.after(longer), content)
 
 
 def edit_note(

@@ -16,7 +16,7 @@ from service.guards import outgoing
 from service.guards.outgoing import View
 from service.guards.paths import VaultPath
 from service.store.files import FileContent
-from service.vault import canvases, harmless, text, versions
+from service.vault import canvases, diffs, harmless, text, versions
 from service.vault.editing import Edit
 from service.vault.model import Actor, Change, Vault
 from service.vault.text import NoteText
@@ -47,7 +47,7 @@ class Written:
     """A note after a change (of a deleted one: what was deleted). `path` is spelled as on disk.
 
     `caution` is empty, or a sentence about a write that took place but did not end as it should have. `notice` is empty, or
-    says what was not written as it was given, and what may surprise in what was.
+    says what was not written as it was given, and what may surprise in what was. `diff` shows in short what was appended.
     """
 
     path: VaultPath
@@ -55,6 +55,7 @@ class Written:
     size_bytes: int
     caution: str = ""
     notice: str = ""
+    diff: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +115,14 @@ def append(vault: Vault, actor: Actor, path: VaultPath, content: str, expected_h
     if not content:
         raise BadArgument("there is nothing to append; give some text.")
 
-    def appended(note: NoteText) -> tuple[NoteText, str]:
+    def appended(note: NoteText) -> tuple[NoteText, tuple[str, str]]:
         new = harmless.appended(vault, path, note, lines_to_append(note, content))
-        return note.with_text(new.text), new.notice
+        shown = outgoing.view(note.text).text
+        return note.with_text(new.text), (new.notice, diffs.unified(shown, shown + new.text[len(note.text) :]))
 
     with vault.lock.writing():
-        after, notice = change(vault, actor, path, appended, expected_hash)
-    return replace(after, notice=notice)
+        after, (notice, diff) = change(vault, actor, path, appended, expected_hash)
+    return replace(after, notice=notice, diff=diff)
 
 
 def edit(

@@ -97,7 +97,11 @@ def update_tags(
     found = tags.of(said.shown)
     inline = {tags.key(one.name): one.name for one in found if not one.is_property}
     left = len(going.keys() & inline.keys())
-    notice = f"{left} of the removed also in the note's text, where this leaves them; edit_note changes that." if left else ""
+    notice = (
+        f"{left} of the removed also in the note's text, where this leaves them; edit_note changes that."
+        if left
+        else ""
+    )
     return Tagged(
         Updated(replace(after, notice=_joined(said.notice, notice)), bool(said.diff), said.diff),
         tuple(one.name for one in found if one.is_property)[:MAX_NAMED],

@@ -184,6 +184,7 @@ def test_appending_puts_one_line_end_between_and_takes_the_notes_own_line_ends(
     assert desk.bytes_of("n.md") == after
     assert (written.version, written.size_bytes) == (sha256(after)[:12], len(after))
     assert desk.told == [Change(NOTE, before, after)]
+    assert f"+{added.splitlines()[0]}" in written.diff
 
 
 def test_appending_to_a_missing_note_never_creates_it(desk: Desk) -> None:
