@@ -161,6 +161,23 @@ def writable_note(raw: str, also: tuple[str, ...] = ()) -> VaultPath:
     return path
 
 
+def movable_note(raw: str, also: tuple[str, ...] = ()) -> VaultPath:
+    """Read the path of an existing note to be moved, which could have been meant for a folder. `also` as in `writable_note`.
+
+    Raises:
+        PathRefused: as `writable_note`.
+    """
+    path = parse(raw.removesuffix("/") or raw)
+    suffixes = (*SEARCHED_SUFFIXES, *also)
+    if not path.name.strip().lower().endswith(suffixes):
+        raise PathRefused(
+            "NOT_A_NOTE",
+            f"only {' '.join(suffixes)} files are moved as notes; add the suffix if it is missing, or set folder to "
+            "true to move a folder with all that is in it.",
+        )
+    return parse(raw)
+
+
 def new_note(raw: str, also: tuple[str, ...] = ()) -> VaultPath:
     """Read the path of a note to be made; the letters of its own name are composed (NFC). `also` as in `writable_note`.
 
@@ -172,6 +189,25 @@ def new_note(raw: str, also: tuple[str, ...] = ()) -> VaultPath:
     """
     path = writable_note(raw, also)
     return path.parent.child(new_name(path.name))
+
+
+def new_file(raw: str) -> VaultPath:
+    """Read the path that a file of any type is going to have; its own name is composed (NFC), as in `new_note`.
+
+    Raises:
+        PathRefused: as `parse`, or for a name that other systems or Obsidian's links cannot carry.
+    """
+    path = parse(raw)
+    return path.parent.child(new_name(path.name))
+
+
+def new_folder(raw: str) -> VaultPath:
+    """Read the path that a folder is going to have, as `new_file`; one trailing `/` is allowed.
+
+    Raises:
+        PathRefused: as `new_file`.
+    """
+    return new_file(raw.removesuffix("/"))
 
 
 def new_name(part: str) -> str:

@@ -206,25 +206,26 @@ class VaultFiles:
                     "step; move smaller pieces (notes and files of up to 10 MB), or choose a place beside it."
                 ) from error
 
-    def free_place(self, path: VaultPath, moved: VaultPath | None = None) -> VaultPath:
+    def free_place(self, path: VaultPath, moved: VaultPath | None = None, *, may_be_taken: bool = False) -> VaultPath:
         """Where a file or folder of this path would be made: folders as the disk spells them, links among them followed.
 
         Args:
             moved: what is going to have the name, and so may have a twin of it now.
+            may_be_taken: whether a file may have exactly this name.
 
         Raises:
             NoteExists: the name is taken, as in `move`; or a folder on the way differs from one that is there in case only.
             PathAmbiguous, PathRefused: as `locate`, and for the name of a folder that would be made.
         """
-        found, missing = self._along(path, keep=1, skip_last=True)
+        found, (*missing, _) = self._along(path, keep=1, skip_last=True)
         wanted = paths.new_name(missing[0]) if missing else path.name
         with self.root.folder(found) as held, faults.spoken(str(path), held):
             folder = Folder(self._kernel, held)
             self._refuse_twin(folder, found.child(wanted), moved)
-            if found.child(wanted) != moved and names.exists(held, wanted) and not missing:
-                is_itself = moved is not None and moved.parent == found and names.are_twins(moved.name, wanted)
-                if not is_itself:
-                    raise NoteExists(str(found.child(wanted)))
+            is_itself = moved is not None and moved.parent == found and names.are_twins(moved.name, wanted)
+            is_free = may_be_taken or missing or is_itself or found.child(wanted) == moved
+            if not is_free and names.exists(held, wanted):
+                raise NoteExists(str(found.child(wanted)))
         for part in missing:
             found = found.child(paths.new_name(part))
         return found.child(path.name)

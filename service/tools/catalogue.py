@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from service.tools import browsing, connector, daily, finding, links, metadata, past, reading, writing
+from service.tools import browsing, connector, daily, finding, links, metadata, moving, past, reading, writing
 from service.tools.register import ToolSpec
 
 SPECS: Final[Sequence[ToolSpec]] = (
@@ -15,6 +15,7 @@ SPECS: Final[Sequence[ToolSpec]] = (
     *metadata.SPECS,
     *links.SPECS,
     *writing.SPECS,
+    *moving.SPECS,
     *daily.SPECS,
     *past.SPECS,
     *connector.SPECS,

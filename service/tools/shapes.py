@@ -35,13 +35,15 @@ class Shape(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def fitting(page: Page[T], shape: Callable[[T], S]) -> tuple[list[S], int | None]:
+def fitting(page: Page[T], shape: Callable[[T], S], *, share: float = 1.0) -> tuple[list[S], int | None]:
     """As many items of a page as one answer holds, at least one, and where the next page then begins.
+
+    With a `share`, as many as that part of an answer holds.
 
     Paths may have hundreds of letters, so a number of items is no bound to their text.
     """
     shapes: list[S] = []
-    left = limits.MAX_RESULT_CHARS - _AROUND_CHARS
+    left = (limits.MAX_RESULT_CHARS - _AROUND_CHARS) * share
     for item in page.items:
         one = shape(item)
         left -= len(one.model_dump_json()) + 1

@@ -35,6 +35,7 @@ EVERY_TOOL = {
     "write_note",
     "append_to_note",
     "edit_note",
+    "move_note",
     "delete_note",
     "get_daily_note",
     "create_daily_note",
@@ -109,6 +110,9 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert isinstance(resource, TextResourceContents)
         assert "leeks" in resource.text
 
+        moved = structured(await call("move_note", **{"from": "Tour/Soup.md", "to": "Tour/Stew.md"}))
+        assert moved["path"] == "Tour/Stew.md"
+        await call("move_note", **{"from": "Tour/Stew.md", "to": "Tour/Soup.md"})
         await call("delete_note", path="Tour/Soup.md")
         gone = await client.call_tool("read_note", {"path": "Tour/Soup.md"})
         assert gone.is_error

@@ -21,7 +21,7 @@ from mcp_types import TextResourceContents
 
 from service.auth.model import acting_as, local
 from service.tools import resources
-from service.tools.arguments import NewPath
+from service.tools.arguments import FilePath, NewPath
 from service.tools.catalogue import SPECS
 from service.tools.context import Room
 from service.tools.register import as_tool
@@ -66,6 +66,8 @@ class Kind(Enum):
     WRITTEN = auto()
     NEW = auto()
     FOLDER = auto()
+    FILE = auto()
+    """A file of any type."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,9 @@ class Place:
 
     def with_path(self, raw: str) -> dict[str, Any]:
         """The arguments of a call with this path in this place."""
-        return {**self.others, self.parameter: [raw] if self.is_list else raw}
+        confirmation = f"confirm_{self.parameter}"
+        confirmed = {confirmation: raw} if confirmation in self.others else {}
+        return {**self.others, self.parameter: [raw] if self.is_list else raw, **confirmed}
 
 
 def places() -> Sequence[Place]:
@@ -92,18 +96,25 @@ def places() -> Sequence[Place]:
 
 
 def _places() -> Iterator[Place]:
-    new = NewPath.__metadata__[0].description
+    new, of_any_type = (path.__metadata__[0].description for path in (NewPath, FilePath))
     for spec in SPECS:
         schema = as_tool(spec, Workers()).parameters
         for name, about in schema["properties"].items():
             is_list = about.get("type") == "array" and about["items"].get("type") == "string"
-            if name in NOT_PATHS or "enum" in about or not (is_list or about.get("type") == "string"):
+            if (
+                name in NOT_PATHS
+                or name.startswith("confirm_")
+                or "enum" in about
+                or not (is_list or about.get("type") == "string")
+            ):
                 continue
             told = f"{name} {about.get('description', '')}".lower()
             if "folder" in told or "prefix" in name:
                 kind = Kind.FOLDER
-            elif about.get("description") == new:
+            elif about.get("description") == new or name == "to":
                 kind = Kind.NEW
+            elif about.get("description") == of_any_type:
+                kind = Kind.FILE
             else:
                 kind = Kind.WRITTEN if spec.writes else Kind.NOTE
             yield Place(spec.name, name, kind, is_list, sample(spec.name, schema.get("required", [])))

@@ -51,6 +51,25 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("read_note", {"path": "old.md"}, "from before"),
     ("search", {"query": "what has THREE in it"}, '{"id":"{era}/new.md","title":"new","url":"note://{era}/new.md"}'),
     ("fetch", {"id": "{era}/new.md"}, '"text":"one\\n2\\nthree'),
+    (
+        "move_note",
+        {"from": "{era}/new.md", "to": "{era}/on/moved.md", "update_links": True},
+        '"path":"{era}/on/moved.md"',
+    ),
+    ("move_note", {"from": "{era}/on", "to": "{era}/off", "folder": True}, '"path":"{era}/off"'),
+    ("move_note", {"from": "{era}/off/moved.md", "to": "{era}/new.md", "dry_run": True}, '"dry_run":true'),
+    ("move_note", {"from": "{era}/off/moved.md", "to": "{era}/new.md"}, '"path":"{era}/new.md"'),
+    (
+        "move_file",
+        {
+            "from": "{era}/new.md",
+            "to": "{era}/filed.md",
+            "confirm_from": "{era}/new.md",
+            "confirm_to": "{era}/filed.md",
+        },
+        '"path":"{era}/filed.md"',
+    ),
+    ("move_note", {"from": "{era}/filed.md", "to": "{era}/new.md"}, '"path":"{era}/new.md"'),
     ("delete_note", {"path": "{era}/new.md"}, ".trash/{era}/new.md"),
 ]
 

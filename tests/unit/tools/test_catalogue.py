@@ -122,6 +122,8 @@ GIVEN: dict[str, dict[str, object]] = {
     "search": {"query": "one"},
     "fetch": {"id": "new.md"},
     "restore_note": {"path": "gone.md"},
+    "move_note": {"from": "here.md", "to": "m.md"},
+    "move_file": {"from": "m.md", "to": "l.md", "confirm_from": "m.md", "confirm_to": "l.md"},
     "delete_note": {"path": "n.md"},
 }
 """What each tool cannot do without; some want one of several."""
@@ -129,7 +131,7 @@ GIVEN: dict[str, dict[str, object]] = {
 
 async def test_a_null_is_the_same_as_leaving_a_parameter_out(desk: Desk) -> None:
     """Some clients send null for every parameter that their model did not fill in."""
-    desk.put({"n.md": "one\n", "gone.md": "x"})
+    desk.put({"n.md": "one\n", "gone.md": "x", "here.md": ""})
     desk.room.history.commit("test")
     (desk.folder / "gone.md").unlink()
     async with calling(desk.room, catalogue.SPECS) as caller:

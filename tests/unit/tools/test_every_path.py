@@ -73,6 +73,8 @@ def codes_for(raw: str, code: str, kind: Kind) -> set[str]:
         return {INVALID, "INVALID_ARGUMENT"}  # half a character: the schema may say so before we do
     if kind is Kind.FOLDER and (code == TYPE or raw == "" or raw.endswith("/")):
         return set()
+    if kind is Kind.FILE and code == TYPE:
+        return set()
     return {code}
 
 
@@ -97,7 +99,10 @@ def test_every_tool_with_a_path_is_attacked() -> None:
 def test_the_control_a_good_path_is_taken_there(place: Place, house: Path, desk: Desk) -> None:
     """The refusals below are the path's doing, not that of the rest of the call."""
     raw = {Kind.FOLDER: "era", Kind.NEW: "era/new.md"}.get(place.kind, "old.md")
-    if place.kind in (Kind.NOTE, Kind.FOLDER):
+    if place.kind is Kind.FILE:  # onto a name that is taken
+        said = desk.call(place.tool, {**place.with_path(raw), "to": "era/new.md", "confirm_to": "era/new.md"})
+        assert said.code == "ALREADY_EXISTS", said.text
+    elif place.kind in (Kind.NOTE, Kind.FOLDER):
         assert not desk.call(place.tool, place.with_path(raw)).is_error
     else:  # nothing may change here: the version asked for is another one, or the name is taken
         expected = {} if place.kind is Kind.NEW else {"expected_hash": "0000"}

@@ -146,6 +146,7 @@ READS: list[tuple[str, dict[str, object]]] = [
     ("update_tags", {"path": "clippings/web.md", "remove": ["none"]}),
     ("write_note", {"path": "clippings/web.md", "content": "x", "mode": "append"}),
     ("fetch", {"id": "clippings/web.md"}),
+    ("move_note", {"from": "clippings/web.md", "to": "moved.md", "dry_run": True}),
     ("resource", {"uri": "note://clippings/web.md"}),
     ("resource", {"uri": "note://clippings/pic.png"}),
 ]
@@ -158,6 +159,8 @@ WRITES: list[tuple[str, dict[str, object]]] = [
     ("edit_note", {"path": "mine.md", "edits": [{"old_string": "mine", "new_string": "ours"}]}),
     ("create_daily_note", {"date": "2026-03-02"}),
     ("append_daily_note", {"text": "x"}),
+    ("move_note", {"from": "mine.md", "to": "new.md"}),
+    ("move_file", {"from": "mine.md", "to": "new.md", "confirm_from": "mine.md", "confirm_to": "new.md"}),
     ("delete_note", {"path": "mine.md"}),
 ]
 
