@@ -106,7 +106,8 @@ class Question:
             words: the same, spread.
         """
         counts = self._count(words)
-        heading = _TITLE.search(data[:_TITLE_CHARS].decode("utf-8", "replace"))
+        may_have_title = any(counts)  # it is part of the text
+        heading = _TITLE.search(data[:_TITLE_CHARS].decode("utf-8", "replace")) if may_have_title else None
         titles = self._count(self.spread(f"{name}\n{heading[0] if heading else ''}".encode("utf-8", "surrogatepass")))
         if not any(counts) and not any(titles):
             return None

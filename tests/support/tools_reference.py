@@ -67,6 +67,9 @@ def blocks() -> Iterator[str]:
     )
     yield "## What holds for all"
     yield _rules()
+    yield "## File types"
+    yield table(("Type", "Read as", "Written", "Searched and listed as a note"), _types())
+    yield "Names that begin with a dot are out of reach, whatever their type; list_directory shows all others."
     for toolset, title in GROUPS.items():
         specs = [spec for spec in SPECS if spec.toolset == toolset]
         if specs:
@@ -110,6 +113,18 @@ def codes_in_use() -> set[str]:
         found.add(branch.code)
         pending += branch.__subclasses__()
     return found
+
+
+def _types() -> list[tuple[str, ...]]:
+    return [
+        (_suffixes(paths.MARKDOWN_SUFFIXES), "text, with properties, headings, tags, tasks and links", "yes", "yes"),
+        ("`.txt`", "text", "yes", "yes"),
+        ("`.canvas`", "an outline of cards and edges", "as JSON, with `STRONGROOM_WRITE_TYPES=canvas`", "no"),
+        ("`.base`", "text", "as text, with `STRONGROOM_WRITE_TYPES=base`", "no"),
+        (_suffixes(paths.IMAGE_SUFFIXES), f"a resource, up to {limits.MAX_IMAGE_BYTES:,} bytes", "no", "no"),
+        ("`.svg`", "not at all: [it may hold scripts and hidden text](../explanation/guards.md#pictures)", "no", "no"),
+        ("`.pdf` and others", "not at all", "no", "no"),
+    ]
 
 
 def _rules() -> str:

@@ -54,6 +54,10 @@ HIDDEN_VERSION: Final = hashlib.sha256(b"a <!-- b --> c\n").hexdigest()[:12]
 REFUSALS: Final[list[Row]] = [
     ("search_notes", {"query": "x", "path_prefix": "nowhere"}, "NOT_FOUND"),
     ("read_note", {"path": "olt.md"}, "NOT_FOUND"),
+    ("read_note", {"path": "pic.png"}, "NOT_A_NOTE"),
+    ("read_note", {"path": "paper.pdf"}, "NOT_A_NOTE"),
+    ("create_note", {"path": "board.canvas", "content": "{}"}, "NOT_A_NOTE"),
+    ("edit_note", {"path": "view.base", "edits": [{"old_string": "a", "new_string": "b"}]}, "NOT_A_NOTE"),
     ("list_notes", {"folder": "nowhere"}, "NOT_FOUND"),
     ("list_directory", {"path": "nowhere"}, "NOT_FOUND"),
     ("list_directory", {"path": "old.md"}, "INVALID_PATH"),
