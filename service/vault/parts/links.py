@@ -32,6 +32,7 @@ __all__ = [
 
 _MARKS: Final = ("[[", "](", "]:")
 _HASH: Final = re.compile(r"#|\\#|&[^;\s&]{1,32};")
+_ESCAPED: Final = re.compile(r"\\[()\\]")
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _BLANKS: Final = re.compile(r"\s+")
 
@@ -46,8 +47,13 @@ def of(text: str) -> tuple[LinkUse, ...]:
     if not any(mark in text for mark in _MARKS):
         return ()
     read = prose.read(text)
-    found = [use for use in _found(read) if use.kind is LinkKind.PROPERTY or not read.is_comment(use.start)]
+    found = [use for use in _found(read) if use.kind is LinkKind.PROPERTY or not _is_in_comment(read, use)]
     return tuple(sorted(found, key=lambda use: (use.start, -use.end)))
+
+
+def _is_in_comment(read: Prose, use: LinkUse) -> bool:
+    """Whether a link, or the definition that it refers to, stands in an Obsidian comment."""
+    return read.is_comment(use.start) or read.is_comment(use.target_span[0])
 
 
 def _found(read: Prose) -> Iterator[LinkUse]:
@@ -144,8 +150,11 @@ def _destination(text: str, span: Span) -> tuple[str, str, Span, Notation] | Non
     subpath = entities.markdown(raw[hash_at:])
     if is_external(target) or not (target or subpath.strip("#")):
         return None
-    is_pointed = text[start - 1 : start] == "<"
-    notation = Notation.POINTED if is_pointed else Notation.PLAIN
+    if text[start - 1 : start] == "<":
+        notation = Notation.POINTED
+    else:
+        bare = _ESCAPED.sub("", path)
+        notation = Notation.PLAIN if bare.count("(") == bare.count(")") else Notation.FIXED
     return percent_decoded(target), percent_decoded(subpath), (start, start + len(path)), notation
 
 

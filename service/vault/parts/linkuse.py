@@ -38,6 +38,7 @@ class Notation(enum.Enum):
     WIKI = "between double brackets: as they are"
     PLAIN = "a Markdown destination: percent-encoded"
     POINTED = "a Markdown destination in angle brackets: blanks as they are"
+    FIXED = "a Markdown destination with a parenthesis that closes in the subpath: no other can be written"
     DOUBLE_QUOTED = "a wikilink in a YAML scalar in double quotes"
     SINGLE_QUOTED = "a wikilink in a YAML scalar in single quotes"
     JSON = "a JSON string"
@@ -112,6 +113,8 @@ def written(use: LinkUse, target: str) -> str | None:
             text = _percent_encoded(target, _ENCODED_POINTED)
         case Notation.JSON:
             text = _in_json(target)
+        case Notation.FIXED:
+            return None
         case _ if not target or _BREAKS_WIKILINK.search(target) or is_external(target):
             return None
         case Notation.DOUBLE_QUOTED:
