@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.tools import daily, writing
+from service.tools import daily, metadata, writing
 from service.tools.catalogue import SPECS
 from tests.support.calling import Caller, calling
 from tests.support.desk import Desk
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def caller(desk: Desk) -> AsyncIterator[Caller]:
-    async with calling(desk.room, [*writing.SPECS, *daily.SPECS]) as caller:
+    async with calling(desk.room, [*writing.SPECS, *daily.SPECS, *metadata.SPECS]) as caller:
         yield caller
 
 
@@ -34,12 +34,17 @@ async def test_after_every_write_the_disk_holds_the_reported_version(caller: Cal
         ("create_note", {"path": "Neu/ü.md", "content": "eins\r\n"}),
         ("append_to_note", {"path": "Neu/ü.md", "content": "zwei 👨‍👩‍👧"}),
         ("edit_note", {"path": "Neu/ü.md", "edits": [{"old_string": "eins\nzwei", "new_string": "1\n2"}]}),
+        ("write_note", {"path": "Neu/ü.md", "content": "0", "mode": "prepend"}),
+        ("update_frontmatter", {"path": "Neu/ü.md", "set": {"a": 1}}),
+        ("update_tags", {"path": "Neu/ü.md", "add": ["b"]}),
     ]:
         facts = await caller.facts(tool, **arguments)
         on_disk = desk.bytes_of("Neu/ü.md")
         assert (facts["path"], facts["version"], facts["bytes"]) == ("Neu/ü.md", version(on_disk), len(on_disk))
         seen.append(on_disk)
-    assert seen == [b"eins\r\n", "eins\r\nzwei 👨‍👩‍👧\r\n".encode(), "1\r\n2 👨‍👩‍👧\r\n".encode()]
+    assert seen[:3] == [b"eins\r\n", "eins\r\nzwei 👨‍👩‍👧\r\n".encode(), "1\r\n2 👨‍👩‍👧\r\n".encode()]
+    assert seen[3] == "0\r\n1\r\n2 👨‍👩‍👧\r\n".encode()
+    assert seen[4:] == [b"---\r\na: 1\r\n---\r\n" + seen[3], b"---\r\na: 1\r\ntags:\r\n  - b\r\n---\r\n" + seen[3]]
     deleted = await caller.facts("delete_note", path="Neu/ü.md", expected_hash=version(seen[-1]))
     assert (deleted["trashed_to"], deleted["version"]) == (".trash/Neu/ü.md", version(seen[-1]))
     assert desk.bytes_of(".trash/Neu/ü.md") == seen[-1]

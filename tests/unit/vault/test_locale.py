@@ -13,12 +13,15 @@ import sys
 from pathlib import Path
 from service.guards import paths
 from service.search.query import Query, search
-from service.vault import notes
+from service.vault import notes, property_changes
+from service.vault.parts.property_edits import Wanted
 from tests.support.desk import desk_in
 desk = desk_in(Path(sys.argv[1]))
 name, words = (bytes.fromhex(word).decode("utf-8") for word in sys.argv[2:])
 notes.create(desk.vault, desk.actor, paths.new_note(name), words)
-[hit] = search(desk.vault, Query(words)).page.items
+wanted = Wanted({words: [name]})
+property_changes.update(desk.vault, desk.actor, paths.writable_note(name), wanted)
+[_, hit] = search(desk.vault, Query(words)).page.items
 sys.stdout.buffer.write(str(hit.path).encode() + b"|" + hit.snippet.encode())
 """
 
@@ -37,4 +40,5 @@ def test_names_and_text_survive_a_locale_without_letters(tmp_path: Path) -> None
             check=False,
         )
         assert ran.stdout.decode() == f"{NAME}|{words}", ran.stderr.decode()
-        assert (folder / "vault" / NAME).read_text(encoding="utf-8") == words
+        written = f"---\n{words}:\n  - {NAME}\n---\n{words}"
+        assert (folder / "vault" / NAME).read_text(encoding="utf-8") == written
