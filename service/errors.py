@@ -62,6 +62,20 @@ class LinkBroken(NotFound):
         super().__init__(f"no file answers to the link {target!r}.{hint}")
 
 
+class SectionNotFound(NotFound):
+    """A note has no such heading; names the first of those it has, as they are shown."""
+
+    code = "SECTION_NOT_FOUND"
+
+    def __init__(self, path: str, available: Sequence[str], total: int) -> None:
+        more = f" (and {total - len(available)} more)" if total > len(available) else ""
+        there = f"available: {' | '.join(available)}{more}" if available else f"it has {total}"
+        way_out = (
+            "get_note_outline lists them" if total > len(available) else "append_to_note adds to the end of the note"
+        )
+        super().__init__(f"no heading of {path!r} is called that; {there}; {way_out}. Nothing was changed.")
+
+
 class RevisionNotFound(NotFound):
     """History holds nothing at the asked moment or revision."""
 
@@ -230,6 +244,19 @@ class PathAmbiguous(Conflict):
 
 class MatchAmbiguous(Conflict):
     code = "AMBIGUOUS_MATCH"
+
+
+class SectionAmbiguous(Conflict):
+    """Several headings of a note are called the same."""
+
+    code = "AMBIGUOUS_SECTION"
+
+    def __init__(self, path: str, lines: Sequence[int], total: int) -> None:
+        named = ", ".join(map(str, lines)) + (" and more" if total > len(lines) else "")
+        super().__init__(
+            f"{total} headings of {path!r} are called that, in lines {named}; name the one above it as well, as 'Above#Heading', "
+            "or use edit_note. Nothing was changed."
+        )
 
 
 # -- wait and retry ---------------------------------------------------------------------------------------------------

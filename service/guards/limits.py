@@ -37,6 +37,9 @@ MAX_RESULT_CHARS: Final = 60_000
 MAX_SNIPPET_CHARS: Final = 200
 """Characters of a search snippet, centred on the match."""
 
+MAX_HEADING_LINES: Final = 50_000
+"""Lines that may be headings, in a note of which the headings are asked for: a second's work. More is no note for people."""
+
 MAX_FRONTMATTER_CHARS: Final = 60_000
 """Characters of front matter that is parsed: as much as one answer holds. Parsing so much takes a second at worst."""
 

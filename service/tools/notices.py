@@ -37,6 +37,12 @@ def of(view: View, label: str, tools: Sequence[str] = ()) -> Sequence[str]:
     return notices
 
 
+def about(view: View, label: str) -> str:
+    """What to tell of a note of which an answer gives facts: whose it is, and why nothing of it is told. Mostly empty."""
+    withheld = f"withheld: {view.withheld}; ask the owner to look at this note" if view.withheld else ""
+    return "; ".join(filter(None, (label, withheld)))
+
+
 def with_signs(answer: Answer, *written: str) -> Answer:
     """The answer to a write, with what to tell about the text that was written; mostly as it is."""
     signs = heuristics.in_written("\n".join(written))

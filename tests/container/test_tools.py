@@ -19,7 +19,9 @@ EVERY_TOOL = {
     "search_notes",
     "read_note",
     "read_notes",
+    "get_note_outline",
     "get_frontmatter",
+    "list_tags",
     "list_notes",
     "list_recent",
     "get_vault_tree",
@@ -34,6 +36,7 @@ EVERY_TOOL = {
     "create_note",
     "write_note",
     "append_to_note",
+    "append_to_section",
     "edit_note",
     "move_note",
     "delete_note",
@@ -66,6 +69,11 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         made = structured(await call("create_note", path="Tour/Soup.md", content="# Soup\n\nleeks\n"))
         assert made["path"] == "Tour/Soup.md"
         await call("append_to_note", path="Tour/Soup.md", content="lentils")
+        outline = structured(await call("get_note_outline", path="Tour/Soup.md"))
+        assert outline["headings"] == [{"level": 1, "text": "Soup", "line": 1}]
+        grown = structured(await call("append_to_section", path="Tour/Soup.md", heading="Soup", content="#dinner"))
+        assert grown["line"] == 5
+        assert "dinner" in text_of(await call("list_tags"))
         await anyio.to_thread.run_sync(commit)
         first = revision_of("Tour/Soup.md")
         edited = structured(

@@ -47,10 +47,12 @@ NOT_PATHS: Final = frozenset(
         "remove",
         "mode",
         "link",
+        "heading",
+        "tag",
     }
 )
 ERA: Final = "era"
-NOTES: Final = {f"{ERA}/new.md": "one\ntwo\nthree\n", "old.md": "from before\n"}
+NOTES: Final = {f"{ERA}/new.md": "one\ntwo\nthree\n\n# Log\n", "old.md": "from before\n"}
 """What the sample calls expect in the vault."""
 
 _ERROR: Final = re.compile(r"\A([A-Z_]+): ")

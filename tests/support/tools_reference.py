@@ -29,6 +29,8 @@ CODES: Final[Mapping[str, str]] = {
     "CONFLICT": "The note is another version than expected; both are named. Read it again.",
     "NO_MATCH": "The text to replace does not occur, or nothing would change.",
     "AMBIGUOUS_MATCH": "The text to replace occurs more than once; the lines are named.",
+    "SECTION_NOT_FOUND": "The note has no heading of that name; those it has are named.",
+    "AMBIGUOUS_SECTION": "Several headings of the note have that name; their lines are named.",
     "HIDDEN_CONTENT": "The change would touch, show or add to what is not shown of the note, or its own text would not be seen.",
     "UNSAFE_CONTENT": "The change would make text of the note run or load something, or cannot be made harmless for certain.",
     "INVALID_FRONTMATTER": "The properties cannot be read as YAML within bounds, or not be changed by lines; read_note shows them as text.",

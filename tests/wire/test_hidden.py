@@ -42,11 +42,16 @@ HIDING: Mapping[str, str] = {
     "tags": f"a{TAGS}b",
     "zero width": "x\u200by\u2060\u200bl\u00ado\u202e",
     "entity": "a&#8203;&#xE0041;b",
+    "heading": f"<!--\n# {WORD}\n\n#{WORD} ^{WORD}\n-->",
     "unclosed": f"<!-- {WORD}",
 }
 """One of each class; the last hides the rest of its note, and so does not go into the note of all."""
 
-ALL = "garden first\n\n" + "\n\n".join(f"{text}\n\ngarden {name}" for name, text in list(HIDING.items())[:-1]) + "\n"
+ALL = (
+    "# Garden\n\ngarden first\n\n"
+    + "\n\n".join(f"{text}\n\ngarden {name}" for name, text in list(HIDING.items())[:-1])
+    + "\n"
+)
 
 
 LINKED = (
@@ -102,6 +107,9 @@ def calls() -> list[tuple[str, dict[str, object]]]:
         ("list_directory", {}),
         ("get_vault_stats", {}),
         ("get_notes_info", {"paths": ["all.md", "garden.md", f"x{TAGS}.md"]}),
+        ("get_note_outline", {"path": "all.md"}),
+        ("list_tags", {}),
+        ("list_tags", {"path": "all.md"}),
         ("get_frontmatter", {"path": "all.md"}),
         ("resolve_link", {"link": "[[all#garden first]]", "from_path": "linked.md"}),
         ("resolve_link", {"link": f"[[{WORD}]]"[:6]}),
@@ -119,6 +127,10 @@ def calls() -> list[tuple[str, dict[str, object]]]:
         ("write_note", {"path": "2026-03-01.md", "content": SAID, "mode": "append"}),
         ("write_note", {"path": "2026-03-01.md", "content": SAID, "mode": "prepend", "frontmatter": {"a": SAID}}),
         ("write_note", {"path": "fresh.md", "content": f"<!-- {SAID} -->"}),
+        ("append_to_section", {"path": "all.md", "heading": "Nope", "content": SAID}),
+        ("append_to_section", {"path": "all.md", "heading": WORD.swapcase(), "content": SAID}),
+        ("append_to_section", {"path": "all.md", "heading": "Garden", "content": f"<!-- {SAID}"}),
+        ("append_to_section", {"path": "all.md", "heading": "Garden", "content": SAID}),
         ("edit_note", edit("garden first", f"garden {SAID}", dry_run=True)),
         ("edit_note", edit("password", SAID)),
         ("edit_note", edit(f"<!-- {WORD[:4]}", "x")),

@@ -108,6 +108,8 @@ GIVEN: dict[str, dict[str, object]] = {
     "read_note": {"path": "n.md"},
     "get_frontmatter": {"path": "n.md"},
     "read_notes": {"paths": ["n.md"]},
+    "get_note_outline": {"path": "n.md"},
+    "append_to_section": {"path": "part.md", "heading": "Part", "content": "x"},
     "get_notes_info": {"paths": ["n.md"]},
     "resolve_link": {"link": "n"},
     "get_links": {"path": "n.md"},
@@ -131,7 +133,7 @@ GIVEN: dict[str, dict[str, object]] = {
 
 async def test_a_null_is_the_same_as_leaving_a_parameter_out(desk: Desk) -> None:
     """Some clients send null for every parameter that their model did not fill in."""
-    desk.put({"n.md": "one\n", "gone.md": "x", "here.md": ""})
+    desk.put({"n.md": "one\n", "gone.md": "x", "here.md": "", "part.md": "# Part\n"})
     desk.room.history.commit("test")
     (desk.folder / "gone.md").unlink()
     async with calling(desk.room, catalogue.SPECS) as caller:

@@ -33,6 +33,8 @@ OF_HISTORY = ("list_changes", "note_history")
 RESTORES = ("restore_note",)
 """Tools to which whatever stands in the note's place is in the way, or nothing that history knows."""
 OUT, NO_FILE, INVALID, TAKEN, GONE = "OUTSIDE_VAULT", "NOT_A_FILE", "INVALID_PATH", "ALREADY_EXISTS", "NOT_FOUND"
+ORDINARY = "one\ntwo\n\n# Log\n"
+"""A note that every tool can work on."""
 WITHIN_S = 20
 """Bound of one call. A FIFO that is opened plainly hangs for ever."""
 
@@ -228,11 +230,11 @@ WRITTEN = [place for place in PLACES if place.kind is Kind.WRITTEN]
 def test_a_write_leaves_the_other_name_of_a_hard_link_as_it_was(house: House, place: Place) -> None:
     """Bar 25: a write replaces the name, it never writes through to the other."""
     other, odd = house.outside / "other.md", house.vault / "odd.md"
-    odd.write_text("one\ntwo\n")
+    odd.write_text(ORDINARY)
     os.link(odd, other)
     said = in_time(house.desk, place, "odd.md")
     assert not said.is_error, said.text
-    assert other.read_text() == "one\ntwo\n"
+    assert other.read_text() == ORDINARY
     assert not odd.exists() or not odd.samefile(other)
 
 
@@ -241,7 +243,7 @@ def test_two_names_of_the_same_letters_are_ambiguous_to_every_tool(house: House,
     """Bar 27; complaints.md 37: ext4, xfs, btrfs and tmpfs keep NFC and NFD as two files."""
     vault = house.vault
     for name in ("Caf\u00e9", "Cafe\u0301"):
-        lay_out(vault, {f"{name}.md": "one\ntwo\n", f"{name} folder/x.md": "one\n"})
+        lay_out(vault, {f"{name}.md": ORDINARY, f"{name} folder/x.md": "one\n"})
     is_folder = place.kind is Kind.FOLDER
     raw = "Caf\u00e9 folder" if is_folder else "Caf\u00e9.md"
     codes = {TAKEN} if place.kind is Kind.NEW else {"AMBIGUOUS_PATH"}
@@ -256,7 +258,7 @@ def test_two_names_of_the_same_letters_are_ambiguous_to_every_tool(house: House,
 @pytest.mark.parametrize("place", WRITTEN, ids=str)
 def test_a_name_in_the_other_encoding_means_the_note_that_is_there(house: House, place: Place) -> None:
     """complaints.md 37: no twin is made."""
-    lay_out(house.vault, {"Cafe\u0301.md": "one\ntwo\n"})
+    lay_out(house.vault, {"Cafe\u0301.md": ORDINARY})
     said = in_time(house.desk, place, "Caf\u00e9.md")
     assert said.code in ("", GONE), said.text  # history may not know it yet
     assert not (house.vault / "Caf\u00e9.md").exists()
@@ -268,9 +270,9 @@ def test_a_name_of_255_bytes_works_and_one_of_256_is_refused(house: House, place
     longest, longer = "é" * 126 + ".md", "é" * 126 + "x.md"
     assert [len(name.encode()) for name in (longest, longer)] == [255, 256]
     if place.kind is Kind.FOLDER:
-        lay_out(house.vault, {f"{longest}/x.md": "one\ntwo\n"})
+        lay_out(house.vault, {f"{longest}/x.md": ORDINARY})
     else:
-        lay_out(house.vault, {longest: "one\ntwo\n"})
+        lay_out(house.vault, {longest: ORDINARY})
     expected = (
         {INVALID} if place.kind is Kind.NEW else {"", GONE} if place.tool in (*OF_HISTORY, "restore_note") else {""}
     )

@@ -19,7 +19,7 @@ from tests.support.desk import Desk
 pytestmark = pytest.mark.anyio
 
 NOTES = {
-    "mine.md": "garden of mine\n",
+    "mine.md": "garden of mine\n\n# Part\n",
     "clippings/web.md": "---\ntitle: garden\n---\ngarden of theirs\n",
     "clippings/deep/er.md": "garden further down\n",
     "Archive/Clippings/old.md": "garden long ago\n",
@@ -128,6 +128,8 @@ READS: list[tuple[str, dict[str, object]]] = [
     ("read_note", {"path": "clippings/web.md"}),
     ("read_notes", {"paths": ["mine.md", "clippings/web.md"]}),
     ("get_frontmatter", {"path": "clippings/web.md"}),
+    ("get_note_outline", {"path": "clippings/web.md"}),
+    ("list_tags", {"path": "clippings/web.md"}),
     ("search_notes", {"query": "theirs", "include_low_trust": True}),
     ("list_recent", {"include_low_trust": True}),
     ("list_notes", {"folder": "clippings"}),
@@ -158,6 +160,7 @@ WRITES: list[tuple[str, dict[str, object]]] = [
     ("append_to_note", {"path": "mine.md", "content": "x"}),
     ("edit_note", {"path": "mine.md", "edits": [{"old_string": "mine", "new_string": "ours"}]}),
     ("create_daily_note", {"date": "2026-03-02"}),
+    ("append_to_section", {"path": "mine.md", "heading": "Part", "content": "x"}),
     ("append_daily_note", {"text": "x"}),
     ("move_note", {"from": "mine.md", "to": "new.md"}),
     ("move_file", {"from": "mine.md", "to": "new.md", "confirm_from": "mine.md", "confirm_to": "new.md"}),
@@ -186,7 +189,7 @@ async def test_after_each_way_of_reading_one_writes_are_counted(
         await caller.facts("create_note", path=f"after {number}.md", content="x")
     for tool, given in WRITES:
         assert (await caller.refusal(tool, **given)).startswith("FORBIDDEN: "), tool
-    assert desk.bytes_of("mine.md") == b"garden of mine\n"
+    assert desk.bytes_of("mine.md").decode() == NOTES["mine.md"]
     assert not (desk.folder / "new.md").exists()
 
 

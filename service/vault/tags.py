@@ -1,0 +1,119 @@
+"""Which tags there are, and how often: over the vault, or in one note.
+
+Tags that differ in letter case or encoding are one, called as it is written most often. A nested tag counts for those
+above it, too (Obsidian help, "Tags": nested tags).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from service.guards import paths
+from service.guards.paths import ROOT, VaultPath
+from service.vault import notes, survey
+from service.vault.model import Page, Vault, page_of
+from service.vault.notes import Note
+from service.vault.parts import tags
+from service.vault.parts.tags import TagUse
+from service.vault.survey import Survey
+
+
+@dataclass(frozen=True, slots=True)
+class TagCount:
+    """A tag and how often it is used.
+
+    Args:
+        name: as it is written most often; where all uses are nested in it, as most of those begin.
+        count: uses of it and of tags nested in it.
+        own: uses of just it.
+        notes: how many notes those are in.
+        lines: of a single note, the lines they stand in.
+    """
+
+    name: str
+    count: int
+    own: int
+    notes: int
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The tags of the vault: those used most come first. `skipped` notes could not be looked at, `left_out` folders are
+    low-trust."""
+
+    page: Page[TagCount]
+    skipped: int
+    left_out: tuple[VaultPath, ...]
+
+
+@dataclass(slots=True)
+class _Tally:
+    own: int = 0
+    count: int = 0
+    notes: int = 0
+    spellings: Counter[str] = field(default_factory=Counter)
+    lines: dict[int, None] = field(default_factory=dict)
+
+
+def count(vault: Vault, *, limit: int, offset: int = 0) -> Counted:
+    """The tags of all notes that do not come from outside.
+
+    Raises:
+        Unavailable: it took too long.
+    """
+    return survey.make(vault, lambda sweep: _count(sweep, limit, offset), ROOT, suffixes=paths.MARKDOWN_SUFFIXES)
+
+
+def of_note(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0) -> tuple[Note, Page[TagCount]]:
+    """The tags of one note, with their lines.
+
+    Raises:
+        NoteNotFound, PathRefused, TooLarge: as `notes.read`.
+    """
+    note = notes.read(vault, path)
+    tallies: dict[str, _Tally] = {}
+    _add(tallies, tags.of(note.view.text), with_lines=True)
+    return note, page_of(_sorted(tallies), limit, offset)
+
+
+def _count(sweep: Survey, limit: int, offset: int) -> Counted:
+    tallies: dict[str, _Tally] = {}
+    for seen in sweep:
+        _add(tallies, sweep.vault.facts.tags.of(seen.shown), with_lines=False)
+    return Counted(page_of(_sorted(tallies), limit, offset), sweep.skipped, tuple(sweep.left_out))
+
+
+def _add(tallies: dict[str, _Tally], uses: Iterable[TagUse], *, with_lines: bool) -> None:
+    """Count the uses of one note."""
+    here: set[str] = set()
+    for use in uses:
+        name = use.name.strip("/")
+        own = tags.key(name)
+        parts = name.split("/")
+        for depth, key in enumerate((*tags.above(own), own), start=1):
+            tally = tallies.setdefault(key, _Tally())
+            tally.count += 1
+            tally.spellings["/".join(parts[:depth])] += 1
+            if key not in here:
+                here.add(key)
+                tally.notes += 1
+            if key == own:
+                tally.own += 1
+            if with_lines:
+                tally.lines[use.line] = None
+
+
+def _sorted(tallies: dict[str, _Tally]) -> list[TagCount]:
+    found = [
+        TagCount(_spelling(tally.spellings), tally.count, tally.own, tally.notes, tuple(tally.lines))
+        for _, tally in sorted(tallies.items())
+    ]
+    return sorted(found, key=lambda tag: -tag.count)
+
+
+def _spelling(spellings: Counter[str]) -> str:
+    """The one that is used most; of equals the first by its letters."""
+    return min(spellings, key=lambda name: (-spellings[name], name))
