@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from service.guards import limits, paths
@@ -13,12 +13,15 @@ from service.vault.model import Vault
 from service.vault.parts import canvas
 from service.vault.parts.links import LinkKind, LinkUse
 from service.vault.resolving import Names
-from service.vault.survey import Seen
+from service.vault.survey import Seen, Survey
 
 ANY_SUFFIX: Final = ("",)
 CANVAS_SUFFIXES: Final = (canvas.SUFFIX,)
 LINKED_SUFFIXES: Final = (*paths.MARKDOWN_SUFFIXES, *CANVAS_SUFFIXES)
 """Files that have links of their own."""
+
+MAX_LINKED_BYTES: Final = 1_000_000
+"""Bytes of a file whose links are looked at when many files are: more would be a list of links beyond anybody's use."""
 
 _AROUND_CHARS: Final = 2 * limits.MAX_SNIPPET_CHARS
 _RUNS: Final = re.compile(r"[a-z0-9]{2,}")
@@ -32,6 +35,15 @@ _ESCAPED: Final = re.compile(rb"\\[xuU]")
 def names(vault: Vault) -> Names:
     """The names of all visible files, attachments included, as they are now."""
     return Names.of(entry.path for entry in vault.files.walk(suffixes=ANY_SUFFIX))
+
+
+def all_seen(begun: Survey) -> Iterator[Seen]:
+    """The files of a survey, without those that are too long, which count as skipped."""
+    for seen in begun:
+        if len(seen.data) > MAX_LINKED_BYTES:
+            begun.skipped += 1
+        else:
+            yield seen
 
 
 def uses(vault: Vault, seen: Seen) -> Sequence[LinkUse]:

@@ -16,7 +16,7 @@ from service.vault import linking, notes, survey
 from service.vault.model import Page, Vault, page_of
 from service.vault.notes import Note
 from service.vault.parts.links import LinkUse
-from service.vault.resolving import Names, folded
+from service.vault.resolving import MAX_TARGET_CHARS, Names, folded
 from service.vault.survey import Seen, Survey
 
 
@@ -124,7 +124,7 @@ def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool 
         broken: dict[VaultPath, list[LinkUse]] = {}
         looked_at: list[VaultPath] = []
         reached: set[VaultPath] = set()
-        for seen in begun:
+        for seen in linking.all_seen(begun):
             if seen.path.has_suffix(paths.MARKDOWN_SUFFIXES):
                 looked_at.append(seen.path)
             for use in linking.uses(vault, seen):
@@ -174,13 +174,15 @@ def _incoming(begun: Survey, names: Names, wanted: VaultPath) -> Iterator[Incomi
     """The links of other files that lead to `wanted`. Only what may name it is looked into, so the first call is quick."""
     may_name = linking.may_name(wanted)
     called = {folded(wanted.name), folded(wanted.stem)}
-    for seen in begun:
+    for seen in linking.all_seen(begun):
         if seen.path == wanted or not (seen.path.has_suffix(linking.CANVAS_SUFFIXES) or may_name(seen.shown)):
             continue
         found = [
             use
             for use in linking.uses(begun.vault, seen)
-            if folded(use.target.rpartition("/")[2]) in called and linking.leads_to(names, use, seen.path) == wanted
+            if len(use.target) <= MAX_TARGET_CHARS
+            and folded(use.target.rpartition("/")[2]) in called
+            and linking.leads_to(names, use, seen.path) == wanted
         ]
         quote = linking.quoting(seen) if found else None
         for use in found:

@@ -20,7 +20,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from service.guards import limits
 from service.guards.paths import VaultPath
+
+MAX_TARGET_CHARS: Final = 4 * limits.MAX_PATH_CHARS
+"""Characters of a path part beyond which no file can answer to it, letters taken apart and `../` included."""
 
 _NOTE_SUFFIX: Final = ".md"
 _PLAIN_BLANKS: Final = str.maketrans("\u00a0\u202f", "  ")
@@ -126,12 +130,14 @@ class Names:
 
     def at(self, path: str) -> VaultPath | None:
         """The file at exactly this path from the root (names compared as links do), as canvases name theirs."""
-        return self._by_path.get(folded(path))
+        return self._by_path.get(folded(path)) if len(path) <= MAX_TARGET_CHARS else None
 
     def first(self, target: str, source: VaultPath | None) -> VaultPath | None:
         """The file that Obsidian opens. As `resolve`, without the other candidates."""
         if not target:
             return source
+        if len(target) > MAX_TARGET_CHARS:
+            return None
         wanted, name = self._named(target)
         if not name:
             return None
@@ -154,6 +160,8 @@ class Names:
         """
         if not target:
             return Resolved(source, () if source is None else (source,))
+        if len(target) > MAX_TARGET_CHARS:
+            return UNRESOLVED
         wanted, name = self._named(target)
         if not name:
             return UNRESOLVED

@@ -140,9 +140,11 @@ def outline(canvas: Canvas, shown: Callable[[str], str] = shown_text) -> str:
         shown: the guard that every piece of text goes through. It may leave out, and keeps line breaks.
     """
     out = [f"canvas: {_counted(len(canvas.cards), 'card')}, {_counted(len(canvas.edges), 'edge')}"]
+    held = _held(canvas)
     for card in canvas.cards:
         name = _in_line(card.id, shown)
-        inside = f", holds {', '.join(_in_line(one, shown) for one in held)}" if (held := _held(canvas, card)) else ""
+        inner = ", ".join(_in_line(one, shown) for one in held.get(card, ()))
+        inside = f", holds {inner}" if inner else ""
         out.append(f"card {name} ({card.kind.value}{inside})")
         wanted = len(_lines(card.content))
         kept = _lines(shown(card.content))
@@ -215,12 +217,14 @@ def _in_text(text: str, written: Text, line: int) -> Iterator[LinkUse]:
         yield replace(use, start=start, end=end, line=line + use.line - 1, target_span=target_span, in_json=True)
 
 
-def _held(canvas: Canvas, group: Card) -> list[str]:
-    """The ids of the cards that lie wholly in a group."""
-    groups = sum(card.kind is CardKind.GROUP for card in canvas.cards)
-    if group.kind is not CardKind.GROUP or groups * len(canvas.cards) > MAX_NESTED:
-        return []
-    return [card.id for card in canvas.cards if card is not group and _lies_in(card, group)]
+def _held(canvas: Canvas) -> dict[Card, list[str]]:
+    """Of each group the ids of the cards that lie wholly in it; of none, when that would be too much to look at."""
+    groups = [card for card in canvas.cards if card.kind is CardKind.GROUP]
+    if len(groups) * len(canvas.cards) > MAX_NESTED:
+        return {}
+    return {
+        group: [card.id for card in canvas.cards if card is not group and _lies_in(card, group)] for group in groups
+    }
 
 
 def _lies_in(card: Card, group: Card) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from service.guards.markdown import Block, BlockKind, Code, Definition, Inline, Link, Span, Unseen, Wikilink, entities
@@ -36,6 +36,11 @@ _ESCAPED: Final = re.compile(r"\\[()\\]")
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _BLANKS: Final = re.compile(r"\s+")
 
+_Destination: TypeAlias = tuple[str, str, Span, Notation]
+"""Path, subpath, span of the path, notation."""
+_Defined: TypeAlias = "dict[Span, _Destination | None]"
+"""What definitions lead to, by where that stands."""
+
 
 def may_hold(data: bytes) -> bool:
     """Whether a note's bytes may hold a link, at the price of a glance."""
@@ -57,18 +62,19 @@ def _is_in_comment(read: Prose, use: LinkUse) -> bool:
 
 
 def _found(read: Prose) -> Iterator[LinkUse]:
+    defined: _Defined = {}
     for block, pieces in read.document:
         if block.kind is BlockKind.FRONTMATTER:
             yield from property_links.of(block)
         elif pieces:
-            yield from _in_text(read, block, pieces)
+            yield from _in_text(read, block, pieces, defined)
     for definition in read.document.definitions:
         use = _definition(read, definition)
         if use is not None:
             yield use
 
 
-def _in_text(read: Prose, block: Block, pieces: tuple[Inline, ...]) -> Iterator[LinkUse]:
+def _in_text(read: Prose, block: Block, pieces: tuple[Inline, ...], defined: _Defined) -> Iterator[LinkUse]:
     """The links of a heading or paragraph. Where a wikilink stands, no Markdown link begins."""
     codes = [piece for piece in pieces if isinstance(piece, Code | Unseen)]
     code_starts = [code.start for code in codes]
@@ -85,7 +91,7 @@ def _in_text(read: Prose, block: Block, pieces: tuple[Inline, ...]) -> Iterator[
         if isinstance(piece, Link):
             before = bisect_right(wiki_starts, piece.start) - 1
             if before < 0 or wikilinks[before].end <= piece.start:
-                yield from _markdown(read, block, piece)
+                yield from _markdown(read, block, piece, defined)
 
 
 def _wikilink(read: Prose, piece: Wikilink) -> Iterator[LinkUse]:
@@ -108,10 +114,15 @@ def _wikilink(read: Prose, piece: Wikilink) -> Iterator[LinkUse]:
         )
 
 
-def _markdown(read: Prose, block: Block, piece: Link) -> Iterator[LinkUse]:
+def _markdown(read: Prose, block: Block, piece: Link, defined: _Defined) -> Iterator[LinkUse]:
     left, right = piece.label
     alias = _BLANKS.sub(" ", block.text[left - block.start : right - block.start]).strip()
-    destination = _destination(read.text, piece.destination_span)
+    if piece.reference is None:
+        destination = _destination(read.text, piece.destination_span)
+    else:  # a definition may be as long as the text, and be referred to from everywhere
+        if piece.destination_span not in defined:
+            defined[piece.destination_span] = _destination(read.text, piece.destination_span)
+        destination = defined[piece.destination_span]
     if destination is not None:
         target, subpath, span, notation = destination
         yield LinkUse(
@@ -137,7 +148,7 @@ def _definition(read: Prose, found: Definition) -> LinkUse | None:
     return LinkUse(LinkKind.DEFINITION, found.start, found.end, line, target, subpath, "", span, False, notation)
 
 
-def _destination(text: str, span: Span) -> tuple[str, str, Span, Notation] | None:
+def _destination(text: str, span: Span) -> _Destination | None:
     """A Markdown destination taken apart: path, subpath, span of the path, notation; None for what is no vault link."""
     start, end = span
     raw = text[start:end]

@@ -55,3 +55,22 @@ def test_a_link_knows_its_line() -> None:
     """The contract: lines are those of the file."""
     text = '---\na: 1\nb:\n  - "[[n]]"\n---\n\n> [[m]]\n> [x](y.md)\n'
     assert [(use.target, use.line) for use in links.of(text)] == [("n", 4), ("m", 7), ("y.md", 8)]
+
+
+HOSTILE = {
+    "one line": "[[a]]" * 20_000,
+    "references to a long definition": "[r]: " + "x" * 50_000 + "\n\n" + "[r]" * 10_000,
+    "entities": "[a](" + "&" * 100_000 + ")",
+    "bars": "[[" + "|" * 100_000 + "]]",
+    "comments": "%%[[a]]" * 10_000,
+    "percent signs": "[a](" + "%20" * 30_000 + ")",
+    "properties": "---\na:\n" + '- "[[z]]"\n' * 5_000 + "---\n",
+    "one long property": '---\na: "[[' + "\\u0041" * 9_000 + ']]"\n---\n',
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_text_takes_more_than_its_length(text: str) -> None:
+    """House rule: bounded; a quadratic reader would not end within the suite's patience."""
+    found = links.of(text)
+    assert all(use.start <= use.end <= len(text) for use in found)
