@@ -25,7 +25,7 @@ from service.vault.resolving import Names
 from tests.support.markdown_fragments import FRAGMENTS
 from tests.support.markdown_oracle import Oracle, OracleFailed, inlines_in_order
 
-DOCUMENTS, MANY_DOCUMENTS = 700, 40_000
+DOCUMENTS, MANY_DOCUMENTS = 700, 12_000
 MAX_APART: Final = 0.02
 PIECES: Final = (
     "[[a]]", "[[b|c]]", "![[d.png|10]]", "[[e#f#g]]", "[[#h]]", "[[i\\|j]]", "[[", "]]", "[", "]", "](", ")", "![", "|", "#",
