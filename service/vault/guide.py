@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.clock import today
-from service.errors import AppError, NotFound
+from service.errors import AppError, Conflict, NotFound, Refused
 from service.guards import limits, paths
 from service.guards.paths import ROOT
 from service.vault import browsing, daily, excerpts, notes
@@ -46,6 +46,8 @@ def of(vault: Vault) -> Guide:
             note = notes.read(vault, paths.note(name))
         except NotFound:
             continue
+        except (Refused, Conflict) as error:  # a link, say: the facts are worth having all the same
+            return Guide((*facts, f"{name} cannot be shown: {error}"))
         part = excerpts.excerpt(note.view.text, Span(), limits.MAX_GUIDE_CHARS)
         return Guide(facts, note, part.text, part.next_line is not None)
     return Guide(facts)

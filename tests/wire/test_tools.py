@@ -39,6 +39,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("update_tags", {"path": "{era}/new.md", "add": ["#a/b"]}, '"tags":["a/b"]'),
     ("write_note", {"path": "{era}/new.md", "content": "zero", "mode": "prepend"}, "+zero"),
     ("search_notes", {"query": "THREE", "path_prefix": "{era}"}, "{era}/new.md"),
+    ("search_notes", {"query": "what is said of three", "mode": "ranked"}, "{era}/new.md"),
     ("list_notes", {"folder": "{era}"}, "{era}/new.md"),
     ("list_recent", {}, "{era}/new.md"),
     ("get_vault_tree", {}, "{era}"),

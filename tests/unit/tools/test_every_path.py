@@ -90,7 +90,7 @@ def test_every_tool_with_a_path_is_attacked() -> None:
     """Otherwise a tool could be left out without anybody noticing."""
     without = {spec.name for spec in SPECS} - {place.tool for place in PLACES}
     daily = {"append_daily_note", "create_daily_note", "get_daily_note"}
-    assert without == {"list_recent", "get_vault_tree", "get_vault_stats", *daily}
+    assert without == {"list_recent", "get_vault_tree", "get_vault_stats", "search", "find_broken_links", *daily}
     assert {place.kind for place in PLACES} == set(Kind)
     assert len(ROWS) > 90 * len(PLACES)
 

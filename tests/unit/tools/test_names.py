@@ -32,7 +32,12 @@ async def test_such_notes_are_in_no_list_no_search_and_no_resource(caller: Calle
     assert sorted(hit["path"] for hit in hits) == sorted(SEEN)
     folders = (await caller.facts("get_vault_tree"))["folders"]
     assert [folder["path"] for folder in folders] == ["", "🖊\ufe0f journal"]
-    assert sorted(one.name for one in (await caller.client.list_resources()).resources) == sorted(SEEN)
+    assert sorted(one["path"] for one in (await caller.facts("list_directory"))["items"]) == sorted(
+        [*SEEN[:3], "🖊\ufe0f journal"]
+    )
+    assert sorted(one["id"] for one in (await caller.facts("search", query="garden"))["results"]) == sorted(SEEN)
+    assert (await caller.facts("get_vault_stats"))["notes"] == len(SEEN)
+    assert sorted(one.name for one in (await caller.client.list_resources()).resources[1:]) == sorted(SEEN)
 
 
 @pytest.mark.parametrize("path", UNSEEN)

@@ -244,3 +244,6 @@ async def test_the_guide_is_there_whatever_the_vault_holds(caller: Caller, desk:
     assert (await read(caller, "strongroom://guide")).text == (
         "# How this vault is organised\n\n0 notes and 0 other files in 0 folders.\n"
     )
+    desk.put({"n.md": "x"})
+    (desk.folder / "AGENTS.md").symlink_to(desk.folder / "n.md")
+    assert "AGENTS.md cannot be shown: that path is a symbolic link" in (await read(caller, "strongroom://guide")).text
