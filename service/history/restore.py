@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from service.errors import AppError, BadArgument, HistoryHeld, NoteChanged, NoteNotFound, PathRefused, RevisionNotFound
+from service.errors import (
+    AppError,
+    BadArgument,
+    HistoryHeld,
+    NoteChanged,
+    NoteNotFound,
+    PathRefused,
+    RevisionNotFound,
+    TooLarge,
+)
 from service.guards import paths
 from service.guards.paths import VaultPath
 from service.history import plan as plans
@@ -240,6 +249,8 @@ def _last_other(history: History, path: str, present: dict[str, Blob]) -> str:
     for told in history.log.stories(path):
         if told.blob is not None and told.blob != now:
             return told.link.id  # from before it was renamed
+    with suppress(NoteNotFound, TooLarge):  # a FIFO or a link in its place is why nothing could be seen to differ
+        history.files.read_tracked(paths.tracked(path))
     raise RevisionNotFound(
         f"other version of {shown(path)}", "It is now as in every commit, so nothing can be brought back."
     )

@@ -11,9 +11,7 @@ Whoever changes files holds the writer lock. How it is done: docs/explanation/wr
 from __future__ import annotations
 
 import errno
-import secrets
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous, PathRefused
@@ -28,9 +26,9 @@ from service.store import (
     listing,
     moving,
     names,
-    placing,
     reading,
     staging,
+    trashed,
 )
 from service.store.capabilities import Capabilities
 from service.store.folders import mode_for_new_file, with_parents
@@ -269,14 +267,28 @@ class VaultFiles:
         try:
             return self._move(old, there, permit, literal=True).path
         except NoteExists:
-            return self._move(old, _stamped(there), permit, literal=True).path
+            return self._move(old, trashed.stamped(there), permit, literal=True).path
+
+    def trashed(self, path: VaultPath) -> Sequence[VaultPath]:
+        """What lies in `.trash/` of deletions of `path`, the latest first: by when each got there (its ctime)."""
+        folder = ROOT.child(paths.TRASH)
+        for part in path.parent.parts:
+            folder = folder.child(part)
+        found, missing = self._along(folder, keep=len(folder.parts) + 1)
+        if missing:
+            return ()
+        try:
+            with self.root.folder(found) as descriptor:
+                return [found.child(name) for name in trashed.names(descriptor, path.name)]
+        except (NoteNotFound, PathRefused):
+            return ()
 
     def trash_place(self, path: VaultPath) -> VaultPath:
         """The path that a file would get in `.trash/` now."""
         there = ROOT.child(paths.TRASH)
         for part in path.parts:
             there = there.child(part)
-        return _stamped(there) if self.is_there(there) else there
+        return trashed.stamped(there) if self.is_there(there) else there
 
     def move_to_trash(self, path: VaultPath, there: VaultPath, permit: Permit) -> str:
         """Move a file of any type and size to exactly `there`; a caution or nothing.
@@ -419,8 +431,3 @@ class VaultFiles:
         may_offer_all = self._is_apart(path)
         offered = (str(found) for found in listing.everything(self.root) if may_offer_all or not self._is_apart(found))
         return NoteNotFound(str(path), names.nearest(str(path), offered))
-
-
-def _stamped(path: VaultPath) -> VaultPath:
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-" + secrets.token_hex(2)
-    return path.parent.child(placing.marked(path.name, f" {stamp}"))

@@ -16,15 +16,12 @@ from service.vault.daily import Place
 from service.vault.model import Vault
 from service.vault.periods import Period
 
-Day: TypeAlias = Annotated[str, Field(description="YYYY-MM-DD, any day of the period; today if left out.")]
+Day: TypeAlias = Annotated[str, Field(description="YYYY-MM-DD; today if left out.")]
 Periods: TypeAlias = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 
 
 def get_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> str:
-    """Read the note of a day, week, month, quarter or year, as read_note does; where it is, the vault's settings say.
-
-    When there is none, says which path it would have. Never creates.
-    """
+    """Read the note of the day (or the week, month, quarter, year it is in); if there is none, says where it would be."""
     vault = room(ctx).vault
     where = _place(vault, date, period)
     note = daily.find(vault, where)
@@ -34,7 +31,7 @@ def get_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> str:
 
 
 def create_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> PeriodMade:
-    """Create that note from the vault's own template; one that is there stays as it is."""
+    """Create that note from the vault's template; one that is there stays."""
     vault = room(ctx).vault
     return PeriodMade.made(daily.create(vault, actor(ctx), _place(vault, date, period)))
 
@@ -42,7 +39,7 @@ def create_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> Pe
 def append_daily_note(
     ctx: Ctx, text: Annotated[Content, Field(min_length=1)], date: Day = "", period: Periods = "daily"
 ) -> LineAppended:
-    """Add '- HH:MM text' to the end of that note, which is created if missing. '- [ ] text' becomes '- [ ] HH:MM text'."""
+    """Add '- HH:MM text' to the end of that note, created if missing; '- [ ] text' stays a task."""
     vault = room(ctx).vault
     done = daily.append(vault, actor(ctx), text, _place(vault, date, period))
     return notices.with_signs(LineAppended.to_day(done), text)

@@ -12,9 +12,10 @@ from pydantic import Field
 from service.guards import paths
 from service.history.model import Action, ChangeSet, FileChange, Pending, Revision, Version
 from service.history.restore import RestoredNote
+from service.history.undelete import Undeleted
 from service.store.files import version_of
 from service.tools.notices import plain
-from service.tools.shapes import NextOffset, Notice, Shape, fitting
+from service.tools.shapes import NextOffset, NoteWritten, Notice, Shape, fitting
 from service.tools.shapes import Version as HashVersion
 from service.vault.model import Page
 
@@ -100,19 +101,28 @@ class NoteRestored(Shape):
             path=str(restored.path),
             version=restored.version,
             bytes=restored.size_bytes,
-            from_revision=_short(restored.source),
-            from_time=_local(restored.source.time, zone),
+            from_revision=short(restored.source),
+            from_time=local(restored.source.time, zone),
             commit=None if restored.commit is None else restored.commit[:REVISION_DIGITS],
             notice=restored.caution,
         )
+
+
+class NoteUndeleted(NoteWritten):
+    source: Annotated[str, Field(description="trash, or the revision and the time that it came from.")]
+
+    @staticmethod
+    def back(back: Undeleted, zone: ZoneInfo) -> NoteUndeleted:
+        source = "trash" if back.revision is None else f"{short(back.revision)} {local(back.revision.time, zone)}"
+        return NoteUndeleted(**dict(NoteWritten.of(back.written)), source=source)
 
 
 def _change(change: ChangeSet, zone: ZoneInfo, max_files: int) -> ChangeListed:
     revision = change.revision
     shown = [told for told in map(_file, change.files) if told is not None]
     return ChangeListed(
-        revision=_short(revision),
-        time=_local(revision.time, zone),
+        revision=short(revision),
+        time=local(revision.time, zone),
         by=plain(revision.grant or ""),
         author=plain(revision.author),
         subject=plain(revision.subject),
@@ -140,8 +150,8 @@ def _version(version: Version, zone: ZoneInfo, read: Callable[[str], bytes]) -> 
     is_unreadable = version.size_bytes is None  # removed, or damaged in the history
     data = None if version.blob is None or is_unreadable or moved_away else read(version.blob)
     return VersionListed(
-        revision=_short(version.revision),
-        time=_local(version.revision.time, zone),
+        revision=short(version.revision),
+        time=local(version.revision.time, zone),
         by=plain(version.revision.grant or ""),
         action=Action.REMOVED if moved_away else version.action,
         path=version.old_path or "" if moved_away else version.path,
@@ -154,9 +164,11 @@ def _is_visible(path: str) -> bool:
     return paths.from_disk(path) is not None
 
 
-def _short(revision: Revision) -> str:
+def short(revision: Revision) -> str:
+    """A revision as tools name it."""
     return revision.id[:REVISION_DIGITS]
 
 
-def _local(moment: datetime, zone: ZoneInfo) -> str:
+def local(moment: datetime, zone: ZoneInfo) -> str:
+    """A moment on the owner's wall clock."""
     return moment.astimezone(zone).isoformat(timespec="seconds")

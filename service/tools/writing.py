@@ -109,7 +109,7 @@ def edit_note(
 
 
 def delete_note(ctx: Ctx, path: NotePath, expected_hash: ExpectedHash = "") -> NoteDeleted:
-    """Move a note into the vault's .trash folder, from where the owner can bring it back. Never deletes for good."""
+    """Move a note into the vault's .trash folder; undelete_note brings it back. Never deletes for good."""
     vault = room(ctx).vault
     deleted, trashed_to = notes.delete(vault, actor(ctx), paths.writable_note(path, vault.write_types), expected_hash)
     return NoteDeleted.as_trashed(deleted, str(trashed_to))

@@ -15,7 +15,7 @@ from service.errors import BadArgument, NoMatch, NoteChanged
 from service.guards import outgoing
 from service.guards.outgoing import View
 from service.guards.paths import VaultPath
-from service.store.files import FileContent
+from service.store.files import FileContent, version_of
 from service.vault import canvases, diffs, harmless, text, versions
 from service.vault.editing import Edit
 from service.vault.model import Actor, Change, Vault
@@ -75,12 +75,17 @@ def read(vault: Vault, path: VaultPath) -> Note:
         PathAmbiguous, PathRefused, TooLarge, Unavailable: as `VaultFiles.read`.
     """
     found = vault.files.read(path)
-    content = text.decode(found.data)
-    outline = canvases.of_canvas(content.text) if found.path.has_suffix((canvases.CANVAS_SUFFIX,)) else None
+    return of_bytes(vault, found.path, found.data)
+
+
+def of_bytes(vault: Vault, path: VaultPath, data: bytes) -> Note:
+    """A note that holds these bytes, as `read` gives it."""
+    content = text.decode(data)
+    outline = canvases.of_canvas(content.text) if path.has_suffix((canvases.CANVAS_SUFFIX,)) else None
     is_edited_here = canvases.CANVAS_SUFFIX in vault.write_types and outline is not None and not outline.counts
     if outline is None or is_edited_here:
-        return Note(found.path, content, outgoing.view(content.text), found.version, len(found.data))
-    return Note(found.path, content, outline, found.version, len(found.data), is_outline=True)
+        return Note(path, content, outgoing.view(content.text), version_of(data), len(data))
+    return Note(path, content, outline, version_of(data), len(data), is_outline=True)
 
 
 def create(vault: Vault, actor: Actor, path: VaultPath, content: str) -> Written:

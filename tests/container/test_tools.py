@@ -45,6 +45,9 @@ EVERY_TOOL = {
     "append_daily_note",
     "list_changes",
     "note_history",
+    "read_note_version",
+    "diff_note",
+    "undelete_note",
     "restore_note",
 }
 """Every tool there is, as a client sees it."""
@@ -109,6 +112,8 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert "made soup" in text_of(await call("read_note", path=day["path"]))
         assert "Tour/Soup.md" in text_of(await call("list_changes"))
         assert first[:7] in text_of(await call("note_history", path="Tour/Soup.md"))
+        assert "leeks" in text_of(await call("read_note_version", path="Tour/Soup.md", revision=first))
+        assert "-leeks" in text_of(await call("diff_note", path="Tour/Soup.md", **{"from": first}))
         await call("restore_note", path="Tour/Soup.md", revision=first)
         assert "leeks" in text_of(await call("read_note", path="Tour/Soup.md"))
 
@@ -125,6 +130,7 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         gone = await client.call_tool("read_note", {"path": "Tour/Soup.md"})
         assert gone.is_error
         assert text_of(gone).startswith("NOT_FOUND")
+        assert structured(await call("undelete_note", path="Tour/Soup.md"))["source"] == "trash"
         assert called == EVERY_TOOL
 
 

@@ -32,6 +32,8 @@ from tests.wire.test_tools import CALLS
 NOT_PATHS: Final = frozenset(
     {
         "query",
+        "diff_note.from",
+        "diff_note.to",
         "content",
         "text",
         "date",
@@ -104,7 +106,7 @@ def _places() -> Iterator[Place]:
         for name, about in schema["properties"].items():
             is_list = about.get("type") == "array" and about["items"].get("type") == "string"
             if (
-                name in NOT_PATHS
+                {name, f"{spec.name}.{name}"} & NOT_PATHS
                 or name.startswith("confirm_")
                 or "enum" in about
                 or not (is_list or about.get("type") == "string")

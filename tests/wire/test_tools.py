@@ -52,7 +52,10 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("append_daily_note", {"text": "a line"}, "a line"),
     ("list_changes", {}, "old.md"),
     ("note_history", {"path": "old.md"}, "old.md"),
+    ("read_note_version", {"path": "old.md", "revision": "HEAD"}, "from before"),
     ("append_to_note", {"path": "old.md", "content": "changed by {era}"}, "old.md"),
+    ("diff_note", {"path": "old.md", "from": "HEAD"}, "+changed by {era}"),
+    ("diff_note", {"path": "old.md", "from": "HEAD", "words": True}, "changed by {era}"),
     ("restore_note", {"path": "old.md"}, "old.md"),
     ("read_note", {"path": "old.md"}, "from before"),
     ("search", {"query": "what has THREE in it"}, '{"id":"{era}/new.md","title":"new","url":"note://{era}/new.md"}'),
@@ -77,6 +80,8 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("move_note", {"from": "{era}/filed.md", "to": "{era}/new.md"}, '"path":"{era}/new.md"'),
     ("delete_note", {"path": "{era}/new.md"}, ".trash/{era}/new.md"),
+    ("undelete_note", {"path": "{era}/new.md"}, '"source":"trash"'),
+    ("read_note", {"path": "{era}/new.md"}, "three"),
 ]
 
 

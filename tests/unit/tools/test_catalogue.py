@@ -20,7 +20,7 @@ from tests.support.rooms import settings_for
 pytestmark = pytest.mark.anyio
 
 BUDGET_BYTES = 24_000
-READS_TEXT = {"read_note", "read_notes", "get_daily_note"}
+READS_TEXT = {"read_note", "read_notes", "get_daily_note", "read_note_version", "diff_note"}
 
 
 async def listed(desk: Desk) -> list[Tool]:
@@ -123,6 +123,9 @@ GIVEN: dict[str, dict[str, object]] = {
     "note_history": {"path": "n.md"},
     "search": {"query": "one"},
     "fetch": {"id": "new.md"},
+    "read_note_version": {"path": "gone.md"},
+    "diff_note": {"path": "stays.md", "from": "HEAD"},
+    "undelete_note": {"path": "gone too.md"},
     "restore_note": {"path": "gone.md"},
     "move_note": {"from": "here.md", "to": "m.md"},
     "move_file": {"from": "m.md", "to": "l.md", "confirm_from": "m.md", "confirm_to": "l.md"},
@@ -133,9 +136,11 @@ GIVEN: dict[str, dict[str, object]] = {
 
 async def test_a_null_is_the_same_as_leaving_a_parameter_out(desk: Desk) -> None:
     """Some clients send null for every parameter that their model did not fill in."""
-    desk.put({"n.md": "one\n", "gone.md": "x", "here.md": "", "part.md": "# Part\n"})
+    gone = {"gone.md": "x", "gone too.md": "y"}
+    desk.put({"n.md": "one\n", **gone, "here.md": "", "part.md": "# Part\n", "stays.md": "z"})
     desk.room.history.commit("test")
     (desk.folder / "gone.md").unlink()
+    (desk.folder / "gone too.md").unlink()
     async with calling(desk.room, catalogue.SPECS) as caller:
         for tool in (await caller.client.list_tools()).tools:
             given = GIVEN.get(tool.name, {})

@@ -28,9 +28,9 @@ from tests.support.vaults import lay_out
 
 SECRET = "the-secret-of-the-outside"
 PLACES = places()
-OF_HISTORY = ("list_changes", "note_history")
+OF_HISTORY = ("list_changes", "note_history", "read_note_version")
 """Tools that look into history alone and never at the disk."""
-RESTORES = ("restore_note",)
+RESTORES = ("restore_note", "undelete_note", "diff_note")
 """Tools to which whatever stands in the note's place is in the way, or nothing that history knows."""
 OUT, NO_FILE, INVALID, TAKEN, GONE = "OUTSIDE_VAULT", "NOT_A_FILE", "INVALID_PATH", "ALREADY_EXISTS", "NOT_FOUND"
 ORDINARY = "one\ntwo\n\n# Log\n"
@@ -223,7 +223,8 @@ def test_a_file_of_a_tebibyte_is_refused_by_its_size(house: House, place: Place)
     assert (house.vault / "odd.md").stat().st_size == 1 << 40
 
 
-WRITTEN = [place for place in PLACES if place.kind is Kind.WRITTEN]
+WRITTEN = [place for place in PLACES if place.kind is Kind.WRITTEN and place.tool != "undelete_note"]
+"""Where a note that is there is changed; undelete_note refuses each, see test_past.py."""
 
 
 @pytest.mark.parametrize("place", WRITTEN, ids=str)
@@ -273,9 +274,12 @@ def test_a_name_of_255_bytes_works_and_one_of_256_is_refused(house: House, place
         lay_out(house.vault, {f"{longest}/x.md": ORDINARY})
     else:
         lay_out(house.vault, {longest: ORDINARY})
-    expected = (
-        {INVALID} if place.kind is Kind.NEW else {"", GONE} if place.tool in (*OF_HISTORY, "restore_note") else {""}
-    )
+    if place.kind is Kind.NEW:
+        expected = {INVALID}
+    elif place.tool == "undelete_note":
+        expected = {TAKEN}
+    else:
+        expected = {"", GONE} if place.tool in (*OF_HISTORY, *RESTORES) else {""}
     assert in_time(house.desk, place, longest).code in expected
     assert in_time(house.desk, place, longer).code == INVALID
 

@@ -125,6 +125,8 @@ WEEKLY_NOTE_FROM_OUTSIDE = {
 }
 READS: list[tuple[str, dict[str, object]]] = [
     ("get_daily_note", {"period": "weekly"}),
+    ("read_note_version", {"path": "clippings/web.md"}),
+    ("diff_note", {"path": "clippings/web.md", "from": "HEAD"}),
     ("read_note", {"path": "clippings/web.md"}),
     ("read_notes", {"paths": ["mine.md", "clippings/web.md"]}),
     ("get_frontmatter", {"path": "clippings/web.md"}),
@@ -169,8 +171,10 @@ WRITES: list[tuple[str, dict[str, object]]] = [
 
 
 async def test_every_tool_that_writes_is_among_those_tried_here() -> None:
-    """So that a new one cannot be forgotten; restore_note has a test of its own, which needs a history."""
-    assert {name for name, _ in WRITES} | {"restore_note"} == {spec.name for spec in SPECS if spec.writes}
+    """So that a new one cannot be forgotten; those that bring back have a test of their own, which needs a past."""
+    assert {name for name, _ in WRITES} | {"restore_note", "undelete_note"} == {
+        spec.name for spec in SPECS if spec.writes
+    }
 
 
 @pytest.mark.parametrize(("name", "arguments"), READS, ids=[name for name, _ in READS])
@@ -178,6 +182,7 @@ async def test_after_each_way_of_reading_one_writes_are_counted(
     caller: Caller, desk: Desk, name: str, arguments: dict[str, object]
 ) -> None:
     """decisions.md 11; the budget here is two."""
+    desk.room.history.commit("test")
     desk.put(WEEKLY_NOTE_FROM_OUTSIDE)
     for number in range(3):
         await caller.facts("create_note", path=f"before {number}.md", content="x")
@@ -202,6 +207,11 @@ async def test_a_restore_is_a_write_too(caller: Caller, desk: Desk) -> None:
         await caller.facts("create_note", path=f"{number}.md", content="x")
     assert (await caller.refusal("restore_note", path="mine.md")).startswith("FORBIDDEN: ")
     assert desk.bytes_of("mine.md") == b"changed"
+    desk.put({".trash/trashed.md": "x"})
+    (desk.folder / "mine.md").unlink()
+    for path in ("trashed.md", "mine.md"):
+        assert (await caller.refusal("undelete_note", path=path)).startswith("FORBIDDEN: ")
+        assert not (desk.folder / path).exists()
 
 
 async def test_what_writes_nothing_costs_nothing(caller: Caller) -> None:

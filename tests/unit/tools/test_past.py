@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from service.guards import limits
 from service.tools import past, writing
 from tests.support.calling import Caller, calling
 from tests.support.clock import HeldClock
@@ -254,3 +256,221 @@ async def test_a_revision_that_makes_no_sense_is_refused_at_once_and_not_said_ba
         refusal
         == "NOT_FOUND: history has no revision 'zzz'. Give an id that the history lists, or ~1 for the one before."
     )
+
+
+HIDING = "seen <!-- xylograph -->\n"
+
+
+async def test_an_old_version_is_read_as_read_note_reads_it(caller: Caller, desk: Desk) -> None:
+    """contract.md, read_note_version; complaint 65: read-at-revision."""
+    desk.put({"n.md": "one <!-- x -->\r\ntwo\r\n"})
+    first = commit(desk)
+    desk.put({"n.md": "three\n"})
+    commit(desk)
+    version = hashlib.sha256(b"one <!-- x -->\r\ntwo\r\n").hexdigest()[:12]
+    head = f"[n.md | 21 bytes | version {version} | {first} 2026-03-01T13:00:00+01:00]"
+    whole = f"{head}\n[hidden: 1 comment left out]\none \r\ntwo\r\n"
+    assert await caller.text("read_note_version", path="n.md", revision=first) == whole
+    assert await caller.text("read_note_version", path="n.md", at="2026-03-01 13:30") == whole
+    assert await caller.text("read_note_version", path="n.md") == whole  # the last that differs from now
+    part = await caller.text("read_note_version", path="n.md", revision=first, start_line=2, end_line=2)
+    assert part.endswith("\n[lines 2-2 of 2]\ntwo\r\n")
+
+
+async def test_the_version_of_a_note_that_never_changed_is_the_one_there_is(caller: Caller, desk: Desk) -> None:
+    """Our decision: nothing differs, so the newest."""
+    desk.put({"n.md": "one\n"})
+    commit(desk)
+    assert (await caller.text("read_note_version", path="n.md")).endswith("\none\n")
+
+
+async def test_a_deleted_and_a_renamed_note_are_read_under_the_names_they_had(caller: Caller, desk: Desk) -> None:
+    """contract.md, read_note_version; complaint 65."""
+    desk.put({"a/n.md": "a long enough text to be known again\n", "other.md": "x"})
+    first = commit(desk)
+    (desk.folder / "a/n.md").rename(desk.folder / "m.md")
+    second = commit(desk)
+    (desk.folder / "m.md").unlink()
+    third = commit(desk)
+    assert (await caller.text("read_note_version", path="m.md", revision=first)).startswith("[a/n.md | 37 bytes")
+    assert (await caller.text("read_note_version", path="a/n.md", revision=first)).startswith("[a/n.md | 37 bytes")
+    assert (await caller.text("read_note_version", path="m.md")).startswith("[m.md | 37 bytes")
+    refusal = await caller.refusal("read_note_version", path="m.md", revision=third)
+    assert refusal.startswith("NOT_FOUND: history has no 'm.md' at that time. note_history lists")
+    assert (await caller.refusal("read_note_version", path="a/n.md", revision=second)).startswith("NOT_FOUND: ")
+
+
+async def test_what_was_no_note_is_not_read(caller: Caller, desk: Desk) -> None:
+    """contract.md, refused path: hidden files, links and folders are out of reach in history too."""
+    text = "a long enough text to be known again\n"
+    desk.put({"f.md/in.md": "x", ".obsidian/was.md": text, "was.key": text + text})
+    (desk.folder / "l.md").symlink_to("/etc/passwd")
+    first = commit(desk)
+    (desk.folder / ".obsidian/was.md").rename(desk.folder / "hidden.md")
+    (desk.folder / "was.key").rename(desk.folder / "key.md")
+    commit(desk)
+    for path, code in (
+        ("f.md", "NOT_A_FILE"),
+        ("l.md", "NOT_FOUND"),
+        ("hidden.md", "NOT_FOUND"),
+        ("key.md", "NOT_FOUND"),
+    ):
+        refusal = await caller.refusal("read_note_version", path=path, revision=first)
+        assert refusal.startswith(f"{code}: "), path
+        assert "passwd" not in refusal
+    assert "known again" in await caller.text("read_note_version", path="hidden.md")
+
+
+async def test_a_canvas_of_the_past_is_an_outline_too(caller: Caller, desk: Desk) -> None:
+    """decisions.md 16: the guard of canvases holds for old ones."""
+    desk.put({"c.canvas": '{"nodes": [{"id": "1", "type": "text", "text": "card <!-- xylograph -->"}], "edges": []}'})
+    commit(desk)
+    shown = await caller.text("read_note_version", path="c.canvas")
+    assert "card" in shown
+    assert "xylograph" not in shown
+
+
+async def test_two_versions_are_compared_in_what_is_shown_of_them(caller: Caller, desk: Desk) -> None:
+    """contract.md, diff_note: unified; hidden text of neither."""
+    desk.put({"n.md": f"one\ntwo\n{HIDING}"})
+    first = commit(desk)
+    desk.put({"n.md": f"one\r\n2\r\n{HIDING.replace('xylo', 'litho')}"})
+    second = commit(desk)
+    desk.put({"n.md": "now\n"})
+    text = await caller.text("diff_note", path="n.md", **{"from": first, "to": second})
+    head, hidden, *diff = text.split("\n")
+    assert head.startswith(f"[n.md | from {first} 2026-03-01T13:00:00+01:00, version ")
+    assert f" | to {second} 2026-03-01T14:00:00+01:00, version " in head
+    assert hidden == "[hidden: 1 comment left out]"
+    assert diff == ["@@ -1,3 +1,3 @@", " one", "-two", "+2", " seen "]
+    till_now = await caller.text("diff_note", path="n.md", **{"from": "2026-03-01 13:30"})
+    assert " | to now, version " in till_now
+    assert "+now" in till_now
+    backwards = await caller.text("diff_note", path="n.md", **{"from": second, "to": "~1"})
+    assert "-2\n+two" in backwards
+    assert "graph" not in text + till_now + backwards
+
+
+async def test_what_differs_only_where_nobody_sees_it_is_told_so(caller: Caller, desk: Desk) -> None:
+    """guards.md 4: counted, never shown."""
+    desk.put({"n.md": HIDING})
+    commit(desk)
+    desk.put({"n.md": HIDING.replace("xylo", "litho")})
+    assert "[no difference in what is shown: " in await caller.text("diff_note", path="n.md", **{"from": "HEAD"})
+    desk.put({"n.md": HIDING})
+    assert "[the two are the same]" in await caller.text("diff_note", path="n.md", **{"from": "HEAD"})
+
+
+async def test_words_are_marked_on_request(caller: Caller, desk: Desk) -> None:
+    """contract.md, diff_note."""
+    desk.put({"n.md": "head\n\nThe quick brown fox jumps.\n\ntail\n"})
+    commit(desk)
+    desk.put({"n.md": "head\n\nThe quick red fox jumps high.\n\ntail\n"})
+    text = await caller.text("diff_note", path="n.md", words=True, **{"from": "HEAD"})
+    assert "\n~The quick [-brown-]{+red+} fox jumps{+ high+}.\n" in text
+
+
+async def test_a_diff_is_bounded_and_says_what_is_left_out(caller: Caller, desk: Desk) -> None:
+    """contract.md, limits: a cut text says so."""
+    desk.put({"n.md": "".join(f"old {number} {'x' * 200}\n" for number in range(1500))})
+    commit(desk)
+    desk.put({"n.md": "".join(f"new {number} {'x' * 200}\n" for number in range(1500))})
+    text = await caller.text("diff_note", path="n.md", **{"from": "HEAD"})
+    assert len(text) <= limits.MAX_RESULT_CHARS
+    assert text.endswith("the rest of the diff is not shown; read_note_version shows either version whole")
+
+
+async def test_a_deleted_note_has_no_now_to_compare_with(caller: Caller, desk: Desk) -> None:
+    """The sentence says what to do."""
+    desk.put({"n.md": "x\n"})
+    commit(desk)
+    (desk.folder / "n.md").unlink()
+    refusal = await caller.refusal("diff_note", path="n.md", **{"from": "HEAD"})
+    assert refusal.startswith("NOT_FOUND: ")
+    assert "give `to` as well" in refusal
+
+
+async def test_a_deleted_note_comes_back_from_the_trash(caller: Caller, desk: Desk) -> None:
+    """Complaint 39; contract.md, undelete_note."""
+    await caller.facts("create_note", path="a/n.md", content="first\n")
+    await caller.facts("delete_note", path="a/n.md")
+    await caller.facts("create_note", path="a/n.md", content="second\n")
+    await caller.facts("delete_note", path="a/n.md")
+    back = await caller.facts("undelete_note", path="a/n.md")
+    assert desk.bytes_of("a/n.md") == b"second\n"
+    assert (back["path"], back["source"], back["bytes"]) == ("a/n.md", "trash", 7)
+    assert [(str(change.path), change.before, change.after) for change in desk.told[-2:]][1] == (
+        "a/n.md",
+        None,
+        b"second\n",
+    )
+    assert (await caller.refusal("undelete_note", path="a/n.md")).startswith("ALREADY_EXISTS: ")
+    assert desk.bytes_of("a/n.md") == b"second\n"
+    (desk.folder / "a/n.md").unlink()
+    assert (await caller.facts("undelete_note", path="a/n.md"))["source"] == "trash"
+    assert desk.bytes_of("a/n.md") == b"first\n"
+    assert [path for path in (desk.folder / ".trash").rglob("*") if path.is_file()] == []
+
+
+async def test_what_is_not_in_the_trash_comes_back_from_history(caller: Caller, desk: Desk) -> None:
+    """contract.md, undelete_note; complaint 65: as a new change."""
+    desk.put({"n.md": b"\xef\xbb\xbfone\r\n\xff", "other.md": "x"})
+    first = commit(desk)
+    (desk.folder / "n.md").unlink()
+    commit(desk)
+    back = await caller.facts("undelete_note", path="n.md")
+    assert desk.bytes_of("n.md") == b"\xef\xbb\xbfone\r\n\xff"
+    assert back["source"] == f"{first} 2026-03-01T13:00:00+01:00"
+    assert desk.told[-1].before is None
+
+
+async def test_a_note_in_the_other_encoding_is_the_one_that_was_deleted(caller: Caller, desk: Desk) -> None:
+    """Complaint 37."""
+    desk.put({"Cafe\u0301/n\u0303.md": "x\n"})
+    await caller.facts("delete_note", path="Caf\u00e9/\u00f1.md")
+    assert (await caller.facts("undelete_note", path="Caf\u00e9/\u00f1.md"))["source"] == "trash"
+    assert len([path for path in desk.folder.rglob("*.md") if path.is_file()]) == 1
+
+
+async def test_a_name_that_is_one_to_many_devices_is_in_the_way(caller: Caller, desk: Desk) -> None:
+    """contract.md: never overwrites, and no twin is made."""
+    desk.put({"N.md": "other\n", ".trash/n.md": "x\n"})
+    assert (await caller.refusal("undelete_note", path="n.md")).startswith("ALREADY_EXISTS: ")
+    assert (desk.folder / ".trash/n.md").exists()
+
+
+async def test_a_renamed_note_was_not_deleted(caller: Caller, desk: Desk) -> None:
+    """Otherwise there would be two of it."""
+    desk.put({"n.md": "a long enough text to be known again\n"})
+    commit(desk)
+    (desk.folder / "n.md").rename(desk.folder / "m.md")
+    commit(desk)
+    refusal = await caller.refusal("undelete_note", path="n.md")
+    assert refusal.startswith("INVALID_ARGUMENT: 'n.md' was not deleted but renamed to 'm.md'")
+
+
+async def test_a_link_in_the_trash_leads_nowhere(caller: Caller, desk: Desk) -> None:
+    """guards.md 2.3."""
+    (desk.folder / ".trash").mkdir()
+    (desk.folder.parent / "secret.md").write_text("secret")
+    (desk.folder / ".trash/n.md").symlink_to(desk.folder.parent / "secret.md")
+    assert (await caller.refusal("undelete_note", path="n.md")).startswith("NOT_FOUND: ")
+    assert not (desk.folder / "n.md").exists()
+
+
+async def test_a_trash_that_is_a_link_is_not_looked_into(caller: Caller, desk: Desk) -> None:
+    """guards.md 2.3."""
+    (desk.folder.parent / "elsewhere").mkdir()
+    (desk.folder.parent / "elsewhere/n.md").write_text("secret")
+    (desk.folder / ".trash").symlink_to(desk.folder.parent / "elsewhere")
+    assert (await caller.refusal("undelete_note", path="n.md")).startswith("NOT_FOUND: ")
+    assert (desk.folder.parent / "elsewhere/n.md").exists()
+
+
+async def test_a_restore_says_that_something_else_stands_in_the_place(caller: Caller, desk: Desk) -> None:
+    """It said that there is no other version."""
+    desk.put({"n.md": "x\n"})
+    commit(desk)
+    (desk.folder / "n.md").unlink()
+    os.mkfifo(desk.folder / "n.md")
+    assert (await caller.refusal("restore_note", path="n.md")).startswith("NOT_A_FILE: ")

@@ -242,8 +242,8 @@ def test_a_line_end_added_at_the_end_is_seen() -> None:
 def test_a_long_diff_is_cut_and_says_by_how_much() -> None:
     """contract.md, limits."""
     shown = diffs.unified("a\n" * 100, "b" * 500 + "\n" + "c\n" * 99).split("\n")
-    assert len(shown) == diffs.MAX_LINES + 1
-    assert max(map(len, shown)) <= diffs.MAX_LINE_CHARS
+    assert len(shown) == diffs.SHORT.lines + 1
+    assert max(map(len, shown)) <= diffs.SHORT.line_chars
     assert shown[-1] == "... 141 more lines of diff are not shown"
 
 
