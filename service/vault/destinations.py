@@ -119,5 +119,9 @@ def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
         ]
 
     aliased = sorted(survey.make(vault, with_alias, suffixes=paths.MARKDOWN_SUFFIXES))
+    if aliased:
+        return LinkBroken(target, aliased[:MAX_OFFERED])
+    namesakes = names.resolve(target.rpartition("/")[2] or target, None).candidates
+    offered = [str(path) for path in namesakes if not vault.low_trust.holds(path)]
     trusted = (str(path) for path in names if not vault.low_trust.holds(path))
-    return LinkBroken(target, aliased[:MAX_OFFERED], () if aliased else spelling.nearest(target, trusted))
+    return LinkBroken(target, (), offered[:MAX_OFFERED] or spelling.nearest(target, trusted))

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from service.guards.markdown import document, entities
 from service.guards.paths import VaultPath
+from service.vault import linking
 from service.vault.parts import canvas, links
 from service.vault.parts.links import LinkKind, LinkUse, Notation
 from service.vault.resolving import Names
@@ -266,3 +267,32 @@ def test_a_link_leads_where_the_rule_says(files: list[VaultPath], target: str, s
     assert all(path in names for path in files)
     assert sorted(names, key=str) == sorted(files, key=str)
     assert len(names) == len(files)
+
+
+def _disguised(name: str, source: random.Random) -> str:
+    """A name as a Markdown destination may spell it: any character percent-encoded or as an entity, in any case."""
+    spelled = []
+    for character in name:
+        character = source.choice([character, character.upper(), character.lower()])
+        way = source.randrange(8)
+        if way == 0:
+            spelled.append("".join(f"%{byte:02x}" for byte in character.encode()))
+        elif way == 1:
+            spelled.append(f"&#{ord(character)};")
+        else:
+            spelled.append("%20" if character == " " else character)
+    return "".join(spelled)
+
+
+@given(st.sampled_from(["Note", "My Note 2", "a-b", "K\u00f6ln", "kelvin", "日本"]), st.randoms(use_true_random=False))
+def test_a_glance_never_passes_over_a_link_to_a_note(name: str, source: random.Random) -> None:
+    """`linking.may_name` keeps the first call quick; it may say yes for nothing, and never no for a link."""
+    path = VaultPath(("Folder", f"{name}.md"))
+    names = Names.of([path])
+    word = name.replace("k", "\N{KELVIN SIGN}") if source.random() < 0.2 else name
+    text = source.choice(["[x]({})", "[x](<{}>)", "[r]: {}\n"]).format(_disguised(word, source))
+    if source.random() < 0.3:
+        escaped = "".join(source.choice([character, f"\\u{ord(character):04x}"]) for character in word)
+        text = f'---\nup: "[[{escaped}]]"\n---\n'
+    if any(names.first(use.target, None) == path for use in links.of(text)):
+        assert linking.may_name(path)(text.encode())
