@@ -235,9 +235,9 @@ def _look_at(vault: Vault, plan: Plan, found: Scanned) -> None:
         plan.unread += 1
         return
     note = text.decode(found.data)
-    if path not in plan.renaming.moved and not relinking.may_concern(note.text, plan.renaming):
-        return
     is_canvas = path.has_suffix((".canvas",))
+    if not (is_canvas or path in plan.renaming.moved or relinking.may_concern(note.text, plan.renaming)):
+        return
     raw = found.data.removeprefix(codecs.BOM_UTF8)
     result = relinking.relink(_uses(path, note.text) if is_canvas else vault.facts.links.of(raw), path, plan.renaming)
     if result.pieces or result.unwritable:

@@ -8,7 +8,7 @@ stays from the root, and `.md` stays or stays away. What is no link (code, comme
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Final
@@ -22,6 +22,8 @@ _NOTE_SUFFIX: Final = ".md"
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE_POINT: Final = re.compile(r"\\[uUxN]")
 _MARKDOWN: Final = frozenset({LinkKind.MARKDOWN, LinkKind.DEFINITION})
+_MARKS: Final = ("[[", "](", "]:")
+"""One of them is in every note that holds a link."""
 MAX_SOUGHT: Final = 40
 """Names up to which a text is first searched for them; with more every text is read."""
 
@@ -74,24 +76,33 @@ class Relinked:
 
 
 def may_concern(text: str, names: Renaming) -> bool:
-    """Whether a text may hold a link that a move changes: a glance, which may say yes for nothing, never no for one."""
+    """Whether a note's text may hold a link that a move changes: a glance, which may say yes for nothing, never no for one."""
     if len(names.keys) > MAX_SOUGHT:
         return True
-    sought = [" ".join(key.removesuffix(_NOTE_SUFFIX).split()) for key in names.keys]
-    readings = [text]
-    if "%" in text:
-        readings.append(unquote(text))
-    if "&" in text:
-        readings.append(unescape(readings[-1]))
-    if "\\" in text:
-        if _CODE_POINT.search(text):
+    if not any(mark in text for mark in _MARKS):
+        return False
+    sought = {key.removesuffix(_NOTE_SUFFIX) for key in names.keys}
+    if _names_one(text, sought):
+        return True
+    plain = text
+    if "%" in plain:
+        plain = unquote(plain)
+    if "&" in plain:
+        plain = unescape(plain)
+    if "\\" in plain:
+        if _CODE_POINT.search(plain):
             return True
-        readings.append(_ESCAPED.sub(r"\1", readings[-1]))
-    for reading in readings:
-        plain = " ".join(folded(reading).split())
-        if any(key in plain for key in sought):
-            return True
-    return False
+        plain = _ESCAPED.sub(r"\1", plain)
+    return plain is not text and _names_one(plain, sought)
+
+
+def _names_one(text: str, sought: Set[str]) -> bool:
+    """Whether one of the names stands in a text, as links compare names; blanks may have become line breaks."""
+    plain = folded(text)
+    if any(" " in key for key in sought):
+        plain = " ".join(plain.split())
+        return any(" ".join(key.split()) in plain for key in sought)
+    return any(key in plain for key in sought)
 
 
 def relink(uses: Sequence[LinkUse], source: VaultPath, names: Renaming) -> Relinked:

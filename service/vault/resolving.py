@@ -27,7 +27,6 @@ MAX_TARGET_CHARS: Final = 4 * limits.MAX_PATH_CHARS
 """Characters of a path part beyond which no file can answer to it, letters taken apart and `../` included."""
 
 _NOTE_SUFFIX: Final = ".md"
-_PLAIN_BLANKS: Final = str.maketrans("\u00a0\u202f", "  ")
 _BEYOND: Final = "\U0010ffff"
 
 _Known: TypeAlias = tuple[str, VaultPath]
@@ -60,7 +59,9 @@ def folded(name: str) -> str:
     """A name or path as links compare it."""
     if name.isascii():
         return name.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.translate(_PLAIN_BLANKS)).lower())
+    return unicodedata.normalize(
+        "NFC", unicodedata.normalize("NFC", name.replace("\u00a0", " ").replace("\u202f", " ")).lower()
+    )
 
 
 @dataclass(slots=True)
