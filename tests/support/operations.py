@@ -18,9 +18,10 @@ from service.guards import paths
 from service.history import restore
 from service.history.history import History
 from service.store.journal import Journal
-from service.vault import daily, notes
+from service.vault import daily, moving, notes
 from service.vault.editing import Edit
 from service.vault.model import Actor, Vault
+from service.vault.move_plan import Asked
 from tests.support.timeline import Timeline, timeline_in
 from tests.support.vaults import lay_out
 
@@ -39,6 +40,19 @@ def _move(vault: Vault, actor: Actor, _: History) -> None:
         old = vault.files.read(paths.note("Note.md"))
         moved = vault.files.move(old, paths.new_note("elsewhere/Moved.md"), actor.permit)
         said(moved.caution)
+
+
+def _move_linked(vault: Vault, actor: Actor, _: History) -> None:
+    said(moving.move(vault, actor, Asked.of_note("Folder/Other.md", "elsewhere/Another.md")).caution)
+
+
+def _move_folder(vault: Vault, actor: Actor, _: History) -> None:
+    said(moving.move(vault, actor, Asked.of_note("Folder", "elsewhere/Moved", is_folder=True)).caution)
+
+
+def _move_over(vault: Vault, actor: Actor, _: History) -> None:
+    paths_ = "Folder/Other.md", "Days/2026-02-28.md"
+    said(moving.move(vault, actor, Asked.of_file(*paths_, *paths_, overwrites=True)).caution)
 
 
 def _create(vault: Vault, actor: Actor, _: History) -> None:
@@ -89,6 +103,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "replace": _replace,
     "append": _append,
     "move": _move,
+    "move, with links": _move_linked,
+    "move a folder, with links": _move_folder,
+    "move over a file, with links": _move_over,
     "trash": _trash,
     "daily, new": _daily_new,
     "daily, more": _daily_more,
@@ -112,7 +129,9 @@ def prepare(folder: Path) -> None:
             line.vault,
             {
                 "Note.md": EARLIER,
-                "Folder/Other.md": "another note\n",
+                "Folder/Other.md": "another note, see [[../Note]]\n",
+                "Folder/Linking.md": "[[Other]] [note](Other.md)\n",
+                "Index.md": "![[Folder/Other#x|y]]\n\n[[Linking]]\n",
                 "Folder/Gone.md": "deleted later\n",
                 "Days/2026-02-28.md": "- a day\n",
                 ".obsidian/daily-notes.json": '{"folder": "Days"}',

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from service.store import staging
+from service.store import journal, staging, together
+from service.store.journal import Journal
 from tests.support import injection, operations
 from tests.support.disk import texts
 from tests.support.injection import FAULTS, Call, Ended
@@ -118,6 +119,9 @@ def is_whole_again(line: Timeline, before: dict[str, bytes], after: dict[str, by
     """After a restart: the note is the old or the new one, nothing else lies about, and history is sound and goes on."""
     swept = line.history.files.sweep()
     assert swept.recovered == ()
+    settled = together.recover(line.history.files, Journal(line.setup.state))
+    assert settled is None or (settled.left, settled.stuck) == ((), ())
+    assert journal.left_at(line.setup.state) is None
     assert texts(line.vault) in (before, after)
     line.commit("after the restart")
     line.verify()
