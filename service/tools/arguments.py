@@ -48,6 +48,7 @@ def _parsed(value: object) -> object:
 NotePath: TypeAlias = Annotated[str, Field(description="Vault-relative, e.g. 'Projects/Garden.md'.")]
 NewPath: TypeAlias = Annotated[str, Field(description="Vault-relative, ending in .md, .markdown or .txt.")]
 FilePath: TypeAlias = Annotated[str, Field(description="Vault-relative, e.g. 'Files/plan.pdf'.")]
+NewFilePath: TypeAlias = Annotated[str, Field(description="Vault-relative; the type stays.")]
 FolderPath: TypeAlias = Annotated[str, Field(description="Vault-relative; empty for the whole vault.")]
 ExpectedHash: TypeAlias = Annotated[
     str, Field(description="Version from your last read (4-64 hex); refuses with CONFLICT if the note has changed.")

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from service.tools.arguments import ExpectedHash, FilePath, NewPath, NotePath
+from service.tools.arguments import ExpectedHash, FilePath, NewFilePath, NewPath, NotePath
 from service.tools.context import Ctx, actor, given, room
 from service.tools.moving_shapes import NoteMoved
 from service.tools.register import ToolSpec
@@ -44,13 +44,13 @@ def move_note(
 def move_file(
     ctx: Ctx,
     source: Annotated[FilePath, Field(validation_alias="from")],
-    target: Annotated[FilePath, Field(validation_alias="to")],
+    target: Annotated[NewFilePath, Field(validation_alias="to")],
     confirm_from: Annotated[str, Field(description="The same as from.")],
     confirm_to: Annotated[str, Field(description="The same as to.")],
     *,
     overwrite: Annotated[bool, Field(description="What has that name goes to the trash.")] = False,
 ) -> NoteMoved:
-    """Move or rename a file of any type, such as a picture; links to it follow. Its type stays."""
+    """Move or rename a file of any type, such as a picture; links to it follow."""
     here = room(ctx)
     asked = Asked.of_file(source, target, confirm_from, confirm_to, overwrites=overwrite)
     moved = moving.move(here.vault, actor(ctx), asked)

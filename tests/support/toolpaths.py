@@ -21,7 +21,7 @@ from mcp_types import TextResourceContents
 
 from service.auth.model import acting_as, local
 from service.tools import resources
-from service.tools.arguments import FilePath, NewPath
+from service.tools.arguments import FilePath, NewFilePath, NewPath
 from service.tools.catalogue import SPECS
 from service.tools.context import Room
 from service.tools.register import as_tool
@@ -100,7 +100,9 @@ def places() -> Sequence[Place]:
 
 
 def _places() -> Iterator[Place]:
-    new, of_any_type = (path.__metadata__[0].description for path in (NewPath, FilePath))
+    new, of_any_type = (
+        {path.__metadata__[0].description for path in kinds} for kinds in ((NewPath, NewFilePath), (FilePath,))
+    )
     for spec in SPECS:
         schema = as_tool(spec, Workers()).parameters
         for name, about in schema["properties"].items():
@@ -115,9 +117,9 @@ def _places() -> Iterator[Place]:
             told = f"{name} {about.get('description', '')}".lower()
             if "folder" in told or "prefix" in name:
                 kind = Kind.FOLDER
-            elif about.get("description") == new or name == "to":
+            elif about.get("description") in new:
                 kind = Kind.NEW
-            elif about.get("description") == of_any_type:
+            elif about.get("description") in of_any_type:
                 kind = Kind.FILE
             else:
                 kind = Kind.WRITTEN if spec.writes else Kind.NOTE
