@@ -1,19 +1,17 @@
 """What may go out: of a note's text, only what a person who opens the note could see.
 
 A view only leaves out, and never a line break: its lines are the lines of the file, so that search hits, task lines and
-sections need no second numbering. Nothing is ever written back from a view; `View.raw_span` says which part of the raw
-text an edit of the view concerns. Source of the rules: docs/explanation/guards.md.
+sections need no second numbering. Nothing is ever written back from a view; `service.vault.through` does to the raw text
+what was decided on the view. Source of the rules: docs/explanation/guards.md.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Final
 
 from service.guards import concealed
@@ -60,38 +58,11 @@ class View:
     removed: tuple[Span, ...] = ()
     counts: Mapping[Hidden, int] = field(default_factory=dict)
     withheld: str = ""
-    _places: tuple[int, ...] = field(default=(), init=False, repr=False, compare=False)
-    """For each removed span, its place in `text`."""
-    _sizes: tuple[int, ...] = field(default=(), init=False, repr=False, compare=False)
-    """For each removed span, how much has been removed up to its end."""
-
-    def __post_init__(self) -> None:
-        sizes = tuple(accumulate(end - start for start, end in self.removed))
-        places = (start - before for (start, _), before in zip(self.removed, (0, *sizes), strict=False))
-        object.__setattr__(self, "_sizes", sizes)
-        object.__setattr__(self, "_places", tuple(places))
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing was left out."""
         return not self.removed and not self.withheld
-
-    def raw_span(self, start: int, end: int) -> Span:
-        """The part of `raw` that `text[start:end]` stands for, without what is hidden at its two edges.
-
-        An empty span lies before what is hidden at that place.
-        """
-        return self._raw_offset(start, after=end > start), self._raw_offset(end, after=False)
-
-    def hides_in(self, start: int, end: int) -> bool:
-        """Whether something hidden lies in `raw[start:end]`."""
-        at = bisect_right(self.removed, start, key=lambda span: span[1])
-        return at < len(self.removed) and self.removed[at][0] < end
-
-    def _raw_offset(self, offset: int, *, after: bool) -> int:
-        """Where `text[offset]` stands in `raw`; `after` goes past what is hidden right there."""
-        at = (bisect_right if after else bisect_left)(self._places, offset)
-        return offset + (self._sizes[at - 1] if at else 0)
 
 
 def view(raw: str, *, budget_s: float | None = None, clock: Callable[[], float] = time.thread_time) -> View:

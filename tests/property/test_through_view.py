@@ -16,6 +16,7 @@ from service.guards import outgoing
 from service.vault import editing, harmless, through
 from service.vault.editing import Edit
 from service.vault.text import NoteText
+from tests.support import view_places
 from tests.support.desk import NOTE, Desk, desk_in
 
 PIECES = [
@@ -232,8 +233,8 @@ def test_what_is_appended_is_seen_and_changes_nothing_that_was(raw: str, added: 
 
 @given(RAW, st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=6))
 @settings(max_examples=300, deadline=None)
-def test_rising_offsets_lead_where_the_view_itself_says(raw: str, wanted: list[tuple[int, int]]) -> None:
-    """`RawOffsets` is `View.raw_span` for many places at once."""
+def test_rising_offsets_lead_where_the_letters_stand(raw: str, wanted: list[tuple[int, int]]) -> None:
+    """guards.md 4.5, 3: what stands there is the same text, with nothing hidden within."""
     view = outgoing.view(raw)
     walk, at = through.RawOffsets(view), 0
     for gap, length in wanted:
@@ -241,12 +242,13 @@ def test_rising_offsets_lead_where_the_view_itself_says(raw: str, wanted: list[t
         end = start + length
         if end > len(view.text):
             return
-        expected = view.raw_span(start, end)
-        if view.hides_in(*expected):
+        expected = view_places.raw_span(view, start, end)
+        if view_places.hides_in(view, *expected):
             with pytest.raises(HiddenContent):
                 walk.span(start, end)
             return
         assert walk.span(start, end) == expected
+        assert raw[slice(*expected)] == view.text[start:end]
         at = end + 1
 
 

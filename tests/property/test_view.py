@@ -1,4 +1,4 @@
-"""Properties of every view: it only leaves out, keeps line breaks, and knows where its letters stand in the raw text."""
+"""Properties of every view: it only leaves out, keeps line breaks, and says what it left out."""
 
 from __future__ import annotations
 
@@ -52,35 +52,6 @@ def test_no_line_break_is_ever_removed(raw: str) -> None:
 def test_the_view_of_a_view_is_itself(raw: str) -> None:
     """guards.md 4.7: idempotent."""
     assert view(view(raw).text).is_whole
-
-
-@given(DOCUMENTS, st.data())
-@LIMITS
-def test_a_part_of_a_view_knows_its_place_in_the_raw_text(raw: str, data: st.DataObject) -> None:
-    """guards.md 4.5, 3: what stands there is the same text, with at most hidden text within."""
-    seen = view(raw)
-    start = data.draw(st.integers(0, len(seen.text)))
-    end = data.draw(st.integers(start, len(seen.text)))
-    raw_start, raw_end = seen.raw_span(start, end)
-    hidden = [span for span in seen.removed if raw_start <= span[0] and span[1] <= raw_end]
-    shown = list(raw[raw_start:raw_end])
-    for left, right in hidden:
-        shown[left - raw_start : right - raw_start] = [""] * (right - left)
-    assert "".join(shown) == seen.text[start:end]
-    assert seen.hides_in(raw_start, raw_end) == bool(hidden)
-    if start < end:
-        assert not any(left in (raw_start, raw_end) or right in (raw_start, raw_end) for left, right in hidden)
-
-
-@given(DOCUMENTS)
-@LIMITS
-def test_hiding_is_told_of_exactly_where_it_is(raw: str) -> None:
-    """`View.hides_in` against a look at every letter."""
-    seen = view(raw)
-    hidden = {at for start, end in seen.removed for at in range(start, end)}
-    for start in range(0, len(raw), 7):
-        for end in range(start + 1, min(start + 30, len(raw) + 1), 5):
-            assert seen.hides_in(start, end) == bool(hidden & set(range(start, end)))
 
 
 @given(DOCUMENTS)
