@@ -21,7 +21,7 @@ from service.guards.paths import ROOT, VaultPath
 from service.search import matching, ranking
 from service.search.matching import Needle
 from service.search.ranking import Counted, Question
-from service.vault import frontmatter, snippets, survey, text
+from service.vault import frontmatter, snippets, survey, tags, text
 from service.vault.model import Page, Vault
 from service.vault.survey import Seen, Survey
 
@@ -56,6 +56,8 @@ class Order(enum.Enum):
 class Query:
     """A question. `folder` and `excluded` hold whole folders or single notes, never beginnings of names.
 
+    `tag` is the key of a tag (`tags.asked`): only notes that have it, or one nested in it, are looked for then.
+
     Low-trust folders are left out unless they are included, or `folder` is or lies in one.
     """
 
@@ -63,6 +65,7 @@ class Query:
     mode: Mode = Mode.LITERAL
     folder: VaultPath = ROOT
     excluded: tuple[VaultPath, ...] = ()
+    tag: str = ""
     order: Order = Order.RELEVANCE
     part: Part = Part.BOTH
     is_case_sensitive: bool = False
@@ -134,7 +137,7 @@ def _answer(query: Query) -> Callable[[Survey], Found]:
 
 
 def _found(notes: Survey, query: Query, needle: Needle) -> Found:
-    matches = [match for seen in notes if (match := _match(seen, query, needle))]
+    matches = [match for seen in notes if (match := _match(seen, query, needle)) and _is_wanted(notes, seen, query)]
     matches.sort(key=_in_order(query.order))
     total = sum(match.hits for match in matches)
     hits = tuple(_hits(notes.vault, query, needle, matches))
@@ -145,6 +148,8 @@ def _ranked(notes: Survey, query: Query, question: Question) -> Found:
     holding: list[tuple[VaultPath, int, Counted]] = []
     count = size = 0
     for seen in notes:
+        if not _is_wanted(notes, seen, query):
+            continue
         asked = _part(seen.path, seen.data, seen.shown, query.part)
         words = question.spread(asked)
         count += 1
@@ -161,6 +166,10 @@ def _ranked(notes: Survey, query: Query, question: Question) -> Found:
     hits = tuple(hit for match in asked_for if (hit := _best_hit(notes.vault, query, question, weights, match)))
     page = Page(hits, len(matches), query.offset)
     return Found(page, len(matches), notes.skipped, tuple(notes.left_out))
+
+
+def _is_wanted(notes: Survey, seen: Seen, query: Query) -> bool:
+    return not query.tag or tags.has(notes.vault, seen, query.tag)
 
 
 def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:

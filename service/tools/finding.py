@@ -13,7 +13,7 @@ from service.tools.arguments import FolderPath, IncludeLowTrust, Offset
 from service.tools.context import Ctx, given, room
 from service.tools.register import ToolSpec
 from service.tools.shapes import HitsListed, NotesListed, Tree
-from service.vault import listing
+from service.vault import listing, tags
 from service.vault.listing import Newest
 
 _FOLDERS_A_PAGE: Final = 500
@@ -30,6 +30,7 @@ def search_notes(
     exclude_paths: Annotated[
         list[str] | None, Field(max_length=50, description="Folders or notes to leave out.")
     ] = None,
+    tag: Annotated[str, Field(max_length=100, description="Only notes with it, or one nested in it.")] = "",
     sort_by: Literal["relevance", "path", "modified"] = "relevance",
     case_sensitive: bool = False,
     part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",
@@ -46,6 +47,7 @@ def search_notes(
         Mode(mode),
         folder=paths.folder(path_prefix),
         excluded=tuple(paths.parse(path.removesuffix("/")) for path in exclude_paths or ()),
+        tag=tags.asked(tag),
         order=Order(sort_by),
         part=Part(part),
         is_case_sensitive=case_sensitive,

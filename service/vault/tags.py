@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from service.errors import BadArgument
 from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
 from service.vault import notes, survey
@@ -17,7 +18,7 @@ from service.vault.model import Page, Vault, page_of
 from service.vault.notes import Note
 from service.vault.parts import tags
 from service.vault.parts.tags import TagUse
-from service.vault.survey import Survey
+from service.vault.survey import Seen, Survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,27 @@ def count(vault: Vault, *, limit: int, offset: int = 0) -> Counted:
         Unavailable: it took too long.
     """
     return survey.make(vault, lambda sweep: _count(sweep, limit, offset), ROOT, suffixes=paths.MARKDOWN_SUFFIXES)
+
+
+def asked(tag: str) -> str:
+    """The key of a tag that somebody asks for, with or without its `#`; empty when none is asked for.
+
+    Raises:
+        BadArgument: it is no tag.
+    """
+    if not tag:
+        return ""
+    key = tags.key(tag.strip().removeprefix("#"))
+    if not key or key.isdecimal() or any(char.isspace() for char in key):
+        raise BadArgument("that is no tag; give one such as 'work' or 'work/sub'. list_tags lists them.")
+    return key
+
+
+def has(vault: Vault, seen: Seen, key: str) -> bool:
+    """Whether a note has the tag with that key, or one nested in it: in its text or in its front matter."""
+    if not seen.path.has_suffix(paths.MARKDOWN_SUFFIXES):
+        return False
+    return any(tags.is_within(use.name, key) for use in vault.facts.tags.of(seen.shown))
 
 
 def of_note(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0) -> tuple[Note, Page[TagCount]]:

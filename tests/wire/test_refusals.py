@@ -53,6 +53,22 @@ HIDDEN_VERSION: Final = hashlib.sha256(b"a <!-- b --> c\n").hexdigest()[:12]
 
 REFUSALS: Final[list[Row]] = [
     ("search_notes", {"query": "x", "path_prefix": "nowhere"}, "NOT_FOUND"),
+    ("search_notes", {"query": "x", "tag": "#"}, "INVALID_ARGUMENT"),
+    ("get_note_outline", {"path": "olt.md"}, "NOT_FOUND"),
+    ("get_note_outline", {"path": "a.txt"}, "NOT_A_NOTE"),
+    ("list_tags", {"path": "olt.md"}, "NOT_FOUND"),
+    ("append_to_section", {"path": "olt.md", "heading": "A", "content": "x"}, "NOT_FOUND"),
+    ("append_to_section", {"path": "tasks.md", "heading": "Nope", "content": "x"}, "SECTION_NOT_FOUND"),
+    ("append_to_section", {"path": "tasks.md", "heading": "# same", "content": "x"}, "AMBIGUOUS_SECTION"),
+    ("append_to_section", {"path": "tasks.md", "heading": "Tasks", "content": "~~~"}, "INVALID_ARGUMENT"),
+    ("append_to_section", {"path": "tasks.md", "heading": "Tasks", "content": "<!-- x -->"}, "HIDDEN_CONTENT"),
+    (
+        "append_to_section",
+        {"path": "tasks.md", "heading": "Tasks", "content": "x", "expected_hash": "0000"},
+        "CONFLICT",
+    ),
+    ("append_to_section", {"path": "tasks.md", "heading": "Tasks", "content": "x" * 1_000_001}, "TOO_LARGE"),
+    ("append_to_section", {"path": "odd.md", "heading": "A", "content": "x"}, "NOT_TEXT"),
     ("read_note", {"path": "olt.md"}, "NOT_FOUND"),
     ("read_note", {"path": "pic.png"}, "NOT_A_NOTE"),
     ("read_note", {"path": "paper.pdf"}, "NOT_A_NOTE"),

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from service.errors import NoteNotFound, Unavailable
+from service.errors import BadArgument, NoteNotFound, Unavailable
 from service.guards import limits, paths
-from service.search.query import Found, Order, Part, Query, search
+from service.search.query import Found, Mode, Order, Part, Query, search
 from service.store import scan
-from service.vault import survey
+from service.vault import survey, tags
 from tests.support.desk import Desk
 
 
@@ -201,3 +201,35 @@ def test_a_folder_of_notes_that_take_long_to_look_at_does_not_keep_a_search_from
     with monkeypatch.context() as patch:
         patch.setattr(survey, "LOOKING_S", 0.0)
         assert search(desk.vault, Query("word")).notes == 3  # what was looked at once is known
+
+
+def tagged(desk: Desk, tag: str, **more: object) -> list[str]:
+    found = search(desk.vault, Query("x", tag=tags.asked(tag), order=Order.PATH, **more))  # type: ignore[arg-type]
+    return [str(hit.path) for hit in found.page.items]
+
+
+def test_a_search_can_be_for_notes_with_a_tag(desk: Desk) -> None:
+    """contract.md, tag; ancestors.md 1.2.8, 11: never `https://x/#work`, `foo#work`, `#workshop`, `#workção`, nor code."""
+    desk.put(
+        {
+            "front.md": "---\ntags: [Work]\n---\nx",
+            "inline.markdown": "x #work",
+            "nested.md": "x #work/sub",
+            "deep.md": "---\ntags: work/sub/deep\n---\nx",
+            "url.md": "x https://x/#work foo#work",
+            "longer.md": "x #workshop #workção #work-out",
+            "code.md": "x `#work`\n\n```\n#work\n```\n<!-- #work -->",
+            "text.txt": "x #work",
+            "other.md": "no match #work",
+        }
+    )
+    assert tagged(desk, "work") == ["deep.md", "front.md", "inline.markdown", "nested.md"]
+    assert tagged(desk, "#WORK/sub/") == ["deep.md", "nested.md"]
+    assert tagged(desk, "work", mode=Mode.RANKED) == ["deep.md", "front.md", "inline.markdown", "nested.md"]
+    assert tagged(desk, "none") == []
+
+
+@pytest.mark.parametrize("tag", ["#", " ", "a b", "12", "/"])
+def test_what_is_no_tag_is_refused(tag: str) -> None:
+    with pytest.raises(BadArgument, match="list_tags"):
+        tags.asked(tag)
