@@ -44,12 +44,21 @@ async def test_a_search_answers_lines_with_snippets_and_a_count(caller: Caller, 
 
 async def test_every_filter_reaches_the_search(caller: Caller, desk: Desk) -> None:
     """contract.md, search_notes: the wire name `in` included."""
-    desk.put({"f/a.md": "---\nt: Word\n---\nWord\nword\n", "f/b.md": "Word", "f2/c.md": "Word", "f/sub/d.md": "Word"})
+    desk.put(
+        {
+            "f/a.md": "---\nt: Word\n---\nWord #t\nword\n",
+            "f/e.md": "Word",
+            "f/b.md": "Word #t",
+            "f2/c.md": "Word",
+            "f/sub/d.md": "Word",
+        }
+    )
     facts = await caller.facts(
         "search_notes",
         query="Word",
         path_prefix="f",
         exclude_paths=["f/sub", "f/b.md"],
+        tag="#T",
         sort_by="path",
         case_sensitive=True,
         limit=10,
@@ -80,7 +89,7 @@ async def test_pages_follow_on_from_next_offset(caller: Caller, desk: Desk) -> N
         ({"query": "x", "limit": 0}, "INVALID_ARGUMENT"),
         ({"query": "x", "offset": -1}, "INVALID_ARGUMENT"),
         ({"query": "x", "sort_by": "size"}, "INVALID_ARGUMENT"),
-        ({"query": "x", "tag": "y"}, "INVALID_ARGUMENT"),
+        ({"query": "x", "tag": "a b"}, "INVALID_ARGUMENT"),
         ({"query": "x", "path_prefix": "../x"}, "INVALID_PATH"),
         ({"query": "x", "path_prefix": ".obsidian"}, "HIDDEN_PATH"),
         ({"query": "x", "exclude_paths": ["a/../b"]}, "INVALID_PATH"),
