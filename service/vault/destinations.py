@@ -79,7 +79,7 @@ def _asked(link: str) -> list[tuple[str, str]]:
         if use.kind is not LinkKind.DEFINITION:
             return [(use.target, use.subpath)]
     words = words.removeprefix("<").removesuffix(">")
-    if links.is_external(words) or words.startswith(("[", "![")):
+    if links.is_address(words) or words.startswith(("[", "![")):
         raise BadArgument(
             "that is no link to something in the vault; give one such as '[[Note#Heading]]' or 'Folder/Note.md'."
         )

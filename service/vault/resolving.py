@@ -27,6 +27,8 @@ MAX_TARGET_CHARS: Final = 4 * limits.MAX_PATH_CHARS
 """Characters of a path part beyond which no file can answer to it, letters taken apart and `../` included."""
 
 _NOTE_SUFFIX: Final = ".md"
+_FINAL_SIGMA, _SIGMA = "\N{GREEK SMALL LETTER FINAL SIGMA}", "\N{GREEK SMALL LETTER SIGMA}"
+"""Which of the two a capital becomes depends on what follows, a suffix for one."""
 _BEYOND: Final = "\U0010ffff"
 
 _Known: TypeAlias = tuple[str, VaultPath]
@@ -59,9 +61,8 @@ def folded(name: str) -> str:
     """A name or path as links compare it."""
     if name.isascii():
         return name.lower()
-    return unicodedata.normalize(
-        "NFC", unicodedata.normalize("NFC", name.replace("\u00a0", " ").replace("\u202f", " ")).lower()
-    )
+    plain = unicodedata.normalize("NFC", name.replace("\u00a0", " ").replace("\u202f", " "))
+    return unicodedata.normalize("NFC", plain.lower().replace(_FINAL_SIGMA, _SIGMA))
 
 
 @dataclass(slots=True)

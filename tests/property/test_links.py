@@ -22,7 +22,7 @@ from service.guards.paths import VaultPath
 from service.vault import linking
 from service.vault.parts import canvas, links
 from service.vault.parts.links import LinkKind, LinkUse, Notation
-from service.vault.resolving import Names
+from service.vault.resolving import Names, folded
 from tests.support.markdown_fragments import FRAGMENTS
 from tests.support.markdown_oracle import Oracle, OracleFailed, inlines_in_order
 
@@ -201,7 +201,7 @@ def test_links_in_the_text_of_a_card_stand_where_they_are_said_to(pieces: list[s
             assert after == content[:left] + inner_written + content[right:]
 
 
-PARTS = st.sampled_from(["a", "A", "b", "ab", "c.d", "\u00e9", "e\u0301", "x y", "x\u00a0y"])
+PARTS = st.sampled_from(["ΟΔΟΣ", "a", "A", "b", "ab", "c.d", "\u00e9", "e\u0301", "x y", "x\u00a0y"])
 FILES = st.lists(
     st.builds(
         lambda folders, name, suffix: VaultPath((*folders, name + suffix)),
@@ -222,7 +222,8 @@ TARGETS = st.builds(
 
 
 def lower(path: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path.replace("\u00a0", " ")).lower())
+    plain = unicodedata.normalize("NFC", path.replace("\u00a0", " ")).lower().replace("ς", "σ")
+    return unicodedata.normalize("NFC", plain)
 
 
 def by_the_book(files: Sequence[VaultPath], target: str, source: VaultPath) -> list[VaultPath]:
@@ -296,3 +297,23 @@ def test_a_glance_never_passes_over_a_link_to_a_note(name: str, source: random.R
         text = f'---\nup: "[[{escaped}]]"\n---\n'
     if any(names.first(use.target, None) == path for use in links.of(text)):
         assert linking.may_name(path)(text.encode())
+
+
+def test_a_glance_knows_the_kelvin_sign() -> None:
+    """The one letter beyond ASCII that is an ASCII letter in another case."""
+    path = VaultPath(("kelvin.md",))
+    assert Names.of([path]).first("\N{KELVIN SIGN}elvin", None) == path
+    assert linking.may_name(path)("[[\N{KELVIN SIGN}elvin]]".encode())
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8), min_size=1, max_size=8)
+)
+def test_every_name_answers_to_itself(stems: list[str]) -> None:
+    """Whatever letters a name has: a link of just that name, in its own, in capitals' small form and composed, finds it."""
+    files = [VaultPath((stem.replace("/", "_") + "x.md",)) for stem in stems]
+    names = Names.of(files)
+    for path in files:
+        for target in (path.stem, path.name, unicodedata.normalize("NFD", path.stem), path.stem.lower()):
+            found = names.resolve(target, None)
+            assert any(folded(one.name) == folded(path.name) for one in found.candidates), target

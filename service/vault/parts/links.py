@@ -15,13 +15,14 @@ from urllib.parse import unquote_to_bytes
 
 from service.guards.markdown import Block, BlockKind, Code, Definition, Inline, Link, Span, Unseen, Wikilink, entities
 from service.vault.parts import property_links, prose
-from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_external, split_wikilink, written
+from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_address, is_external, split_wikilink, written
 from service.vault.parts.prose import Prose
 
 __all__ = [
     "LinkKind",
     "LinkUse",
     "Notation",
+    "is_address",
     "is_external",
     "may_hold",
     "of",
@@ -99,7 +100,7 @@ def _wikilink(read: Prose, piece: Wikilink) -> Iterator[LinkUse]:
     inner = read.text[offset : piece.end - 2]
     (start, end), subpath, alias = split_wikilink(inner)
     target = inner[start:end]
-    if (target or subpath) and not is_external(target):
+    if (target or subpath) and not is_address(target):
         yield LinkUse(
             LinkKind.WIKILINK,
             piece.start,

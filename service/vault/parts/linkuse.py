@@ -79,6 +79,7 @@ _BREAKS_WIKILINK: Final = re.compile(r"[|#\n\r]|\[\[|\]\]|\]\Z|\\\Z|\A\s|\s\Z")
 _SEPARATOR: Final = re.compile(r"\\?\|")
 """What parts a wikilink's target from its alias; in a table the bar is escaped."""
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:|//")
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+://|//")
 _ENCODED: Final = re.compile(r"[\x00-\x20\x7f<>\"%#\\&`|()]")
 _ENCODED_POINTED: Final = re.compile(r"[\x00-\x1f\x7f<>\"%#\\&`|]|\A\x20|\x20\Z")
 
@@ -101,6 +102,11 @@ def is_external(destination: str) -> bool:
     return _SCHEME.match(destination) is not None
 
 
+def is_address(name: str) -> bool:
+    """Whether what stands in a wikilink leads out of the vault: a scheme alone does not (`[[Re: yesterday]]`), `://` does."""
+    return _ADDRESS.match(name) is not None
+
+
 def written(use: LinkUse, target: str) -> str | None:
     """What to put at `use.target_span` so that the link has `target` as its path part; None when its kind cannot hold it.
 
@@ -115,7 +121,7 @@ def written(use: LinkUse, target: str) -> str | None:
             text = _in_json(target)
         case Notation.FIXED:
             return None
-        case _ if not target or _BREAKS_WIKILINK.search(target) or is_external(target):
+        case _ if not target or _BREAKS_WIKILINK.search(target) or is_address(target):
             return None
         case Notation.DOUBLE_QUOTED:
             text = target.replace("\\", "\\\\").replace('"', '\\"')

@@ -24,7 +24,7 @@ from ruamel.yaml.events import (
 
 from service.guards import limits
 from service.guards.markdown import Block
-from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_external, split_wikilink
+from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_address, split_wikilink
 
 _LINK: Final = re.compile(r"\[\[((?:(?!\[\[|\]\])[^\r\n])+)\]\]")
 _FIRST_LINE: Final = re.compile(r"---[ \t]*\r?\n")
@@ -96,7 +96,7 @@ def _use(yaml: str, offset: int, event: ScalarEvent, inner: str) -> LinkUse | No
         return None  # something that no link is written with: a line joined by a backslash, half of a surrogate pair
     (left, right), subpath, alias = split_wikilink(inner)
     target = inner[left:right]
-    if not (target or subpath) or is_external(target):
+    if not (target or subpath) or is_address(target):
         return None
     return LinkUse(
         LinkKind.PROPERTY,

@@ -216,6 +216,13 @@ async def test_a_note_in_either_encoding_of_its_name_has_its_links(caller: Calle
     assert (await caller.facts("resolve_link", link="[[CAF\u00c9]]"))["path"] == "Cafe\u0301.md"
 
 
+async def test_a_colon_in_a_name_makes_no_address_of_it(caller: Caller, desk: Desk) -> None:
+    """Linux and macOS have such names."""
+    desk.put({"Re: it.md": "x\n"})
+    for link in ("[[Re: it]]", "Re: it", "[x](<Re%3A it.md>)"):
+        assert (await caller.facts("resolve_link", link=link))["path"] == "Re: it.md"
+
+
 async def test_what_a_note_hides_is_no_link_and_in_no_snippet(caller: Caller, desk: Desk) -> None:
     """guards.md 4: only what is shown; a planted link must not come out."""
     hidden = (
