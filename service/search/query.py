@@ -244,9 +244,9 @@ def _best_hit(vault: Vault, query: Query, question: Question, weights: Sequence[
     note = _read_again(vault, match.path)
     if note is None:
         return None
-    lines = text.decode(_part(match.path, *note, query.part)).text.split(text.LF)
-    best = question.best_line(lines, weights)
-    line = lines[best].removesuffix("\r")
+    asked = _part(match.path, *note, query.part)
+    best = question.best_line(asked, weights)
+    line = text.decode(asked).text.split(text.LF)[best].removesuffix("\r")
     return Hit(match.path, best + 1, snippets.around(line, question.span_in(line, weights)), match.score)
 
 

@@ -50,7 +50,9 @@ _NOT_ASCII: Final = re.compile("[^\x00-\x7f]+")
 _TITLE: Final = re.compile(r"^(?:title:|#[ \t])[^\n]*", re.MULTILINE | re.IGNORECASE)
 _BLANK: Final = b" "
 
-_KEPT: Final = bytes(code if code >= 0x80 or chr(code).isalnum() else 0x20 for code in range(0x100))
+_LINE_END: Final = b"\n"
+
+_KEPT: Final = bytes(code if code >= 0x80 or chr(code).isalnum() or code == 0x0A else 0x20 for code in range(0x100))
 _LOWERED: Final = _KEPT.lower()
 
 
@@ -63,11 +65,12 @@ def folded(words: str) -> str:
 
 
 def spread(data: bytes, *, is_case_sensitive: bool = False) -> bytes:
-    """The words of a text, folded, with blanks around each; runs in scripts without blanks stay whole."""
+    """The words of a text, folded, with blanks around each; runs in scripts without blanks stay whole. Lines stay lines."""
     if not data.isascii():
         words = _NOT_ASCII.sub(_kept_run if is_case_sensitive else _folded_run, text.decode(data).text)
         data = words.encode("utf-8", "surrogatepass")
-    return _BLANK + data.translate(_KEPT if is_case_sensitive else _LOWERED) + _BLANK
+    spaced = data.translate(_KEPT if is_case_sensitive else _LOWERED)
+    return _BLANK + spaced.replace(_LINE_END, b" \n ") + _BLANK
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +116,12 @@ class Question:
             return None
         return Counted(tuple(counts), tuple(map(bool, titles)), len(words))
 
-    def best_line(self, lines: Sequence[str], weights: Sequence[float]) -> int:
-        """The index of the line that holds most of the question; the first of several, 0 if none does."""
+    def best_line(self, data: bytes, weights: Sequence[float]) -> int:
+        """The index of the line of a text that holds most of the question; the first of several, 0 if none does."""
+        lines = self.spread(data).split(_LINE_END)
 
         def worth(index: int) -> float:
-            counts = self._count(self.spread(lines[index].encode("utf-8", "surrogatepass")))
-            return sum(weight for weight, count in zip(weights, counts, strict=True) if count)
+            return sum(weight for weight, count in zip(weights, self._count(lines[index]), strict=True) if count)
 
         return max(range(len(lines)), key=worth, default=0)
 

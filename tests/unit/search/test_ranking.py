@@ -127,6 +127,13 @@ def test_a_part_of_the_note_can_be_asked(desk: Desk, part: Part, expected: set[s
     }
 
 
+def test_a_note_of_very_many_lines_is_looked_through_once(desk: Desk) -> None:
+    """Our decision: finding the best line costs as much as counting the words."""
+    desk.put({"n.md": "é one\n" * 200_000 + "one and two\r\n" + "one\n" * 200_000})
+    [hit] = ranked(desk, "one two three").page.items
+    assert (hit.line, hit.snippet) == (200_001, "one and two")
+
+
 def test_order_folder_and_pages_are_those_of_any_search(desk: Desk) -> None:
     """contract.md, search_notes: sort_by, path_prefix, limit and offset."""
     desk.put({f"f/{number}.md": "quince " * (number + 1) for number in range(7)} | {"g.md": "quince"})
