@@ -9,7 +9,7 @@ from service.errors import BadArgument, LinkBroken
 from service.guards import invisible, paths
 from service.guards.paths import VaultPath
 from service.store import names as spelling
-from service.vault import linking, notes, survey
+from service.vault import linking, notes, patience, survey
 from service.vault.model import Vault
 from service.vault.parts import links, places
 from service.vault.parts.links import LinkKind
@@ -55,10 +55,11 @@ def find(vault: Vault, link: str, source: VaultPath | None = None) -> Destinatio
         BadArgument: it is no link of the vault, or leads to the note that it stands in and that is not told.
         LinkBroken: no file answers to it; names notes that have it for an alias, else files that are called alike.
         NoteNotFound, PathAmbiguous, PathRefused, TooLarge: as `notes.read`, for `source`.
+        Unavailable: it took longer than a survey may.
     """
     here = notes.read(vault, source).path if source is not None else None
     asked = _asked(link)
-    names = linking.names(vault)
+    names = patience.within(survey.DEADLINE_S, lambda deadline: linking.names(vault, deadline))
     for target, subpath in asked:
         if not target and here is None:
             raise BadArgument("the link leads to a place in its own note; say in from_path which note that is.")

@@ -12,6 +12,7 @@ from service.vault import snippets, text
 from service.vault.model import Vault
 from service.vault.parts import canvas
 from service.vault.parts.links import LinkKind, LinkUse
+from service.vault.patience import Deadline
 from service.vault.resolving import Names
 from service.vault.survey import Seen, Survey
 
@@ -32,9 +33,19 @@ _ESCAPED: Final = re.compile(rb"\\[xuU]")
 """So may these, in properties."""
 
 
-def names(vault: Vault) -> Names:
-    """The names of all visible files, attachments included, as they are now."""
-    return Names.of(entry.path for entry in vault.files.walk(suffixes=ANY_SUFFIX))
+def names(vault: Vault, deadline: Deadline) -> Names:
+    """The names of all visible files, attachments included, as they are now.
+
+    Raises:
+        Unavailable: the deadline has passed.
+    """
+
+    def walked() -> Iterator[VaultPath]:
+        for entry in vault.files.walk(suffixes=ANY_SUFFIX):
+            deadline.check()
+            yield entry.path
+
+    return Names.of(walked())
 
 
 def all_seen(begun: Survey) -> Iterator[Seen]:

@@ -95,10 +95,12 @@ def of(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0, include_lo
         Unavailable: it took longer than a survey may.
     """
     note = notes.read(vault, path)
-    names = linking.names(vault)
-    out = [_outgoing(vault, names, note.path, *one, include_low_trust=include_low_trust) for one in _own(vault, note)]
 
     def linked(begun: Survey) -> Linked:
+        names = linking.names(vault, begun.deadline)
+        out = [
+            _outgoing(vault, names, note.path, *one, include_low_trust=include_low_trust) for one in _own(vault, note)
+        ]
         found = sorted(_incoming(begun, names, note.path), key=lambda one: (str(one.path), one.use.line, one.use.start))
         return Linked(
             note.path,
@@ -118,9 +120,9 @@ def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool 
     Raises:
         Unavailable: it took longer than a survey may.
     """
-    names = linking.names(vault)
 
     def found(begun: Survey) -> Loose:
+        names = linking.names(vault, begun.deadline)
         broken: dict[VaultPath, list[LinkUse]] = {}
         looked_at: list[VaultPath] = []
         reached: set[VaultPath] = set()
