@@ -51,6 +51,12 @@ NOTES: Final[Mapping[str, str | bytes]] = {
 
 HIDDEN_VERSION: Final = hashlib.sha256(b"a <!-- b --> c\n").hexdigest()[:12]
 
+
+def confirmed(source: str, target: str) -> dict[str, Any]:
+    """What move_file wants to be told twice."""
+    return {"from": source, "to": target, "confirm_from": source, "confirm_to": target}
+
+
 REFUSALS: Final[list[Row]] = [
     ("search_notes", {"query": "x", "path_prefix": "nowhere"}, "NOT_FOUND"),
     ("search_notes", {"query": "x", "tag": "#"}, "INVALID_ARGUMENT"),
@@ -142,6 +148,29 @@ REFUSALS: Final[list[Row]] = [
     ("undelete_note", {"path": "never.md"}, "NOT_FOUND"),
     ("restore_note", {"path": "old.md", "revision": "0000000"}, "NOT_FOUND"),
     ("restore_note", {"path": "old.md", "at": "no time at all"}, "INVALID_ARGUMENT"),
+    ("move_note", {"from": "never.md", "to": "b.md"}, "NOT_FOUND"),
+    ("move_note", {"from": "old.md", "to": "taken.md"}, "ALREADY_EXISTS"),
+    ("move_note", {"from": "old.md", "to": "TAKEN.md"}, "ALREADY_EXISTS"),
+    ("move_note", {"from": "old.md", "to": "old.md", "dry_run": True}, "ALREADY_EXISTS"),
+    ("move_note", {"from": "old.md", "to": "FOLDER/old.md"}, "ALREADY_EXISTS"),
+    ("move_note", {"from": "old.md", "to": "taken.md/old.md"}, "INVALID_PATH"),
+    ("move_note", {"from": "old.md", "to": "a#b.md"}, "INVALID_PATH"),
+    ("move_note", {"from": "old.md", "to": "CON/old.md"}, "INVALID_PATH"),
+    ("move_note", {"from": "Folder", "to": "Elsewhere"}, "NOT_A_NOTE"),
+    ("move_note", {"from": "old.md", "to": "Elsewhere"}, "NOT_A_NOTE"),
+    ("move_note", {"from": "pic.png", "to": "pic.md"}, "NOT_A_NOTE"),
+    ("move_note", {"from": "Folder", "to": "Folder/in/it", "folder": True}, "INVALID_ARGUMENT"),
+    ("move_note", {"from": "", "to": "All", "folder": True}, "INVALID_ARGUMENT"),
+    ("move_note", {"from": "Folder", "to": "All", "folder": True, "expected_hash": "0000"}, "INVALID_ARGUMENT"),
+    ("move_note", {"from": "nowhere", "to": "All", "folder": True}, "NOT_FOUND"),
+    ("move_note", {"from": "old.md", "to": "All", "folder": True}, "INVALID_PATH"),
+    ("move_note", {"from": "Folder", "to": "folder/.git", "folder": True}, "HIDDEN_PATH"),
+    ("move_file", confirmed("pic.png", "pic.md"), "NOT_A_NOTE"),
+    ("move_file", confirmed("pic.png", "never/../pic.png"), "INVALID_PATH"),
+    ("move_file", confirmed("old.md", "taken.md"), "ALREADY_EXISTS"),
+    ("move_file", confirmed("Folder", "Elsewhere"), "NOT_A_FILE"),
+    ("move_file", {**confirmed("pic.png", "b.png"), "confirm_to": "c.png"}, "INVALID_ARGUMENT"),
+    ("move_file", {**confirmed("pic.png", "b.png"), "confirm_from": ""}, "INVALID_ARGUMENT"),
 ]
 """What only one tool refuses, or refuses in its own way."""
 
