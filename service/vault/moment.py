@@ -2,7 +2,7 @@
 
 The same characters in the same order as moment.js 2.31 gives, for the tokens below; everything else that moment would
 replace is refused by name, since a note of the wrong name is worse than none. Letters that moment replaces by nothing stand
-for themselves, but not inside a word with tokens: who writes `Month` without brackets does not want `3ont12`.
+for themselves, but not inside a word with tokens: who writes `Month` without brackets does not want `3rdnt12`.
 Source: https://momentjs.com/docs/#/displaying/format/ and moment's own table of tokens; tests/vectors/moment.tsv.
 """
 

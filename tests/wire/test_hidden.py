@@ -170,7 +170,6 @@ def calls() -> list[tuple[str, dict[str, object]]]:
         ("diff_note", {"path": "all.md", "from": "HEAD"}),
         ("diff_note", {"path": "all.md", "from": "HEAD", "words": True}),
         ("diff_note", {"path": "open.md", "from": "now", "to": "HEAD"}),
-        ("diff_note", {"path": "all.md", "from": WORD}),
         ("delete_note", {"path": "gone.md"}),
         ("undelete_note", {"path": "gone.md"}),
         ("undelete_note", {"path": "gone.md"}),
