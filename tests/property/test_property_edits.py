@@ -109,8 +109,8 @@ SETS = st.dictionaries(st.sampled_from([*map(front_matters._bare, NAMES), "new",
 
 
 def loaded(inner: str, version: tuple[int, int]) -> dict[str, Any]:
-    """What a library reads between the fences (which knows no tab behind a colon, and no tags of others)."""
-    inner = inner.replace(":\t", ": ").replace(": !other x", ": x")
+    """What a library reads between the fences (which knows no tabs and no tags of others)."""
+    inner = inner.replace("\t", " ").replace(": !other x", ": x")
     yaml = YAML(typ="safe", pure=True)
     yaml.version = version
     yaml.allow_duplicate_keys = True

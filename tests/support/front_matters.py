@@ -14,6 +14,8 @@ VALUES = (
     " text",
     "   spaced   ",
     "\ttab",
+    "\ta\tb \t# c\td",
+    " \t[a,\tb]\t",
     ' "quoted: yes"',
     " 'single ''s'",
     " 22:30",

@@ -9,7 +9,7 @@ cost more than `limits` allow; the note stays readable as text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -132,7 +132,8 @@ def events(yaml: str, first_line: int = 1) -> Iterator[Event]:
 
 
 class _Scanner(Scanner):
-    """Takes a tab for a blank where YAML does: between the parts of a line, and before a remark or a line end (1.2.2, 6.1)."""
+    """Takes a tab for a blank where YAML does (1.2.2, 6.1 and 7.3.3): between the parts of a line, before a remark or a line
+    end, and between the words of plain text. The library takes it nowhere."""
 
     def scan_to_next_token(self) -> None:
         peek = self.reader.peek
@@ -145,6 +146,18 @@ class _Scanner(Scanner):
             if blanks == 0 or not is_between:
                 return
             self.reader.forward(blanks)
+
+    def scan_plain_spaces(self, indent: int, start_mark: object) -> Sequence[str] | None:
+        peek, blanks = self.reader.peek, 0
+        while peek(blanks) in ("\t", " "):
+            blanks += 1
+        run: str = self.reader.prefix(blanks)
+        if "\t" in run:
+            self.reader.forward(blanks)
+            if peek() not in ("\r", "\n"):
+                return [run]
+        folded: Sequence[str] | None = super().scan_plain_spaces(indent, start_mark)
+        return folded
 
 
 def _take(building: _Building, event: Event) -> None:

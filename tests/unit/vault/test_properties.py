@@ -60,6 +60,12 @@ from tests.support.vaults import BOM
         ("|\n  two\n  lines", "two\nlines"),
         ("a # remark", "a"),
         ("a#b", "a#b"),
+        ("\ta\t# remark", "a"),
+        ("\t[a,\tb]\t", ["a", "b"]),
+        ("a\tb", "a\tb"),
+        ("a \t b\t", "a \t b"),
+        ("\n\t# remark\n  a", "a"),
+        ("a\tb\t\n  c", "a\tb c"),
     ],
 )
 def test_a_value_means_what_yaml_1_2_says(yaml: str, value: Value) -> None:
