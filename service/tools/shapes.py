@@ -95,7 +95,7 @@ class NoteEdited(NoteWritten):
 
 
 class NoteDeleted(NoteWritten):
-    trashed_to: Annotated[str, Field(description="Where it lies now; out of reach of tools, not of the owner.")]
+    trashed_to: Annotated[str, Field(description="Where it lies now; undelete_note brings it back.")]
 
     @staticmethod
     def as_trashed(deleted: Written, trashed_to: str) -> NoteDeleted:

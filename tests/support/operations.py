@@ -15,7 +15,7 @@ from typing import Final
 
 from service.errors import AppError
 from service.guards import paths
-from service.history import restore
+from service.history import restore, undelete
 from service.history.history import History
 from service.store.journal import Journal
 from service.vault import daily, moving, notes
@@ -90,6 +90,10 @@ def _undelete(_: Vault, actor: Actor, history: History) -> None:
     said(restore.note(history, actor, paths.note("Folder/Gone.md")).caution)
 
 
+def _untrash(vault: Vault, actor: Actor, history: History) -> None:
+    said(undelete.note(vault, history, actor, paths.note("Folder/Trashed.md")).written.caution)
+
+
 def _commit(_: Vault, __: Actor, history: History) -> None:
     history.commit("now", may_use_child=False)
 
@@ -111,6 +115,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "daily, more": _daily_more,
     "restore": _restore,
     "undelete": _undelete,
+    "untrash": _untrash,
     "commit": _commit,
     "flush": _flush,
 }
@@ -134,7 +139,9 @@ def prepare(folder: Path) -> None:
                 "Index.md": "![[Folder/Other#x|y]]\n\n[[Linking]]\n",
                 "Folder/Gone.md": "deleted later\n",
                 "Days/2026-02-28.md": "- a day\n",
-                ".obsidian/daily-notes.json": '{"folder": "Days"}',
+                ".obsidian/daily-notes.json": '{"folder": "Days", "template": "Templates/Day"}',
+                "Templates/Day.md": "# {{title}}\n",
+                ".trash/Folder/Trashed.md": "deleted by a tool\n",
             },
         )
         line.commit()
