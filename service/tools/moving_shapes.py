@@ -71,5 +71,7 @@ def _said(moved: Moved) -> Iterator[str]:
         yield f"{moved.changed_low_trust + moved.left_low_trust} of these notes are in low-trust folders and not named."
     if moved.unread:
         yield f"{moved.unread} notes are too large or cannot be read, so their links were not looked at."
+    if moved.is_cut_short:
+        yield "There was no time to look at all notes, so more of them may hold such links."
     if moved.is_folder:
         yield _NOT_FOLLOWED

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.errors import BadArgument, NoteChanged, NoteExists, PathRefused, TooLarge, Unavailable
+from service.errors import BadArgument, NoteChanged, NoteExists, PathRefused, TooLarge, Unavailable, UnsafeContent
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
 from service.store import scan
 from service.store.files import FileContent, version_of
 from service.store.scan import Scanned
 from service.store.together import Move, Rewrite
-from service.vault import patience, relinking, text, versions
+from service.vault import harmless, patience, relinking, text, versions
 from service.vault.model import Vault
 from service.vault.parts import canvas, links
 from service.vault.parts.linkuse import LinkKind, LinkUse
@@ -119,6 +119,7 @@ class Plan:
     counts: dict[VaultPath, int] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
     unread: int = 0
+    is_cut_short: bool = False
 
 
 def make(vault: Vault, asked: Asked) -> Plan:
@@ -132,8 +133,8 @@ def make(vault: Vault, asked: Asked) -> Plan:
         return patience.within(DEADLINE_S, lambda deadline: _planned(vault, asked, deadline))
     except _TooSlow:
         raise Unavailable(
-            f"finding the links took longer than {DEADLINE_S:g} s; try again in a moment, or move without update_links and "
-            "let Obsidian mend them."
+            f"finding the links took longer than {DEADLINE_S:g} s; try again in a moment (what was read is remembered), or "
+            "move without update_links."
         ) from None
 
 
@@ -148,15 +149,24 @@ def _planned(vault: Vault, asked: Asked, deadline: Deadline) -> Plan:
         raise NoteExists(str(target))
     if asked.is_folder and target.is_inside(source):
         raise BadArgument("a folder cannot be moved into itself; choose another place.")
-    _check_type(source, target, is_folder=asked.is_folder)
+    if not asked.is_folder:
+        _check_type(vault, source, target, old)
     to_trash = _makes_room(vault, asked, target)
     seen = files_seen(vault)
     moved = {path: _moved_path(path, source, target) for path in seen if path.is_inside(source)}
     plan = Plan(asked, Move(source, target, old), to_trash, Renaming.of(seen, moved), seen)
-    for found in scan.scan(
-        vault.files, max_bytes=limits.MAX_NOTE_BYTES, is_wanted=lambda _: _goes_on(deadline), suffixes=LINKING_SUFFIXES
-    ):
-        _look_at(vault, plan, found)
+    try:
+        for found in scan.scan(
+            vault.files,
+            max_bytes=limits.MAX_NOTE_BYTES,
+            is_wanted=lambda _: _goes_on(deadline),
+            suffixes=LINKING_SUFFIXES,
+        ):
+            _look_at(vault, plan, found)
+    except _TooSlow:
+        if asked.updates_links:
+            raise
+        plan.is_cut_short = True  # nothing depends on it but what the answer tells
     plan.rewrites.sort(key=lambda one: one.old.path.parts)
     plan.left.sort(key=lambda one: one.path.parts)
     _check_size(plan)
@@ -183,15 +193,23 @@ def _found(vault: Vault, asked: Asked) -> tuple[VaultPath, FileContent | None]:
     return source, old
 
 
-def _check_type(source: VaultPath, target: VaultPath, *, is_folder: bool) -> None:
-    """A file keeps its type: a text could otherwise become what runs or loads something (a canvas, a page, a script)."""
-    if is_folder or _type(source) == _type(target):
+def _check_type(vault: Vault, source: VaultPath, target: VaultPath, old: FileContent | None) -> None:
+    """A file keeps its type: a text could otherwise become what runs or loads something (a canvas, a page, a script).
+
+    Plain text may become Markdown when it holds nothing that would then run or load something.
+    """
+    if _type(source) == _type(target):
         return
-    if source.has_suffix(paths.SEARCHED_SUFFIXES) and target.has_suffix(paths.SEARCHED_SUFFIXES):
-        return
-    raise PathRefused(
-        "NOT_A_NOTE", f"a file keeps its type when it moves; give the new name the suffix {_type(source) or 'none'!r}."
-    )
+    are_notes = source.has_suffix(paths.SEARCHED_SUFFIXES) and target.has_suffix(paths.SEARCHED_SUFFIXES)
+    if not are_notes or old is None:
+        raise PathRefused(
+            "NOT_A_NOTE",
+            f"a file keeps its type when it moves; give the new name the suffix {_type(source) or 'none'!r}.",
+        )
+    if not source.has_suffix(paths.MARKDOWN_SUFFIXES) and target.has_suffix(paths.MARKDOWN_SUFFIXES):
+        plain = text.decode_exact(old.data, str(source)).text
+        if harmless.note(vault, target, plain).text != plain:
+            raise UnsafeContent("plain text holds what would run, load or hide something once it is Markdown")
 
 
 def _type(path: VaultPath) -> str:

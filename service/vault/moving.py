@@ -39,7 +39,8 @@ class Moved:
     """What a move did or, when tried only, would do.
 
     `version` and `size_bytes` are those of the moved note afterwards; of a folder they are empty and 0. `changed` and `left`
-    are sorted by path and without notes in low-trust folders, which are only counted. `files` counts what moved.
+    are sorted by path and without notes in low-trust folders, which are only counted. `files` counts what moved, `unread`
+    notes that could not be looked into; `is_cut_short` says that there was no time for all (and no link was to be updated).
     """
 
     source: VaultPath
@@ -53,6 +54,7 @@ class Moved:
     left: tuple[Left, ...]
     left_low_trust: int
     unread: int
+    is_cut_short: bool
     trashed_to: VaultPath | None
     caution: str = ""
 
@@ -68,6 +70,7 @@ def move(vault: Vault, actor: Actor, asked: Asked, *, is_trial: bool = False) ->
         NoteExists: the new name is taken.
         NoteChanged: it is not the expected version, or other programs kept changing notes while they were rewritten.
         BadArgument: it would move onto or into itself, or become another type of file.
+        UnsafeContent: plain text would begin to run or load something as Markdown.
         TooLarge: more notes would change than one move may touch.
         ChangeUnfinished, Unavailable: as `together.apply`, or planning took too long.
     """
@@ -148,5 +151,6 @@ def _outcome(vault: Vault, plan: Plan) -> Moved:
         tuple(left),
         len(plan.left) - len(left),
         plan.unread,
+        plan.is_cut_short,
         None if plan.to_trash is None else plan.to_trash.target,
     )

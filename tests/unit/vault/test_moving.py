@@ -14,10 +14,12 @@ from service.errors import (
     NoteChanged,
     NoteExists,
     NoteNotFound,
+    NotText,
     PathAmbiguous,
     PathRefused,
     TooLarge,
     Unavailable,
+    UnsafeContent,
 )
 from service.guards.trust import LowTrust
 from service.store import together
@@ -242,6 +244,8 @@ def test_planning_that_takes_too_long_ends_with_a_way_out(desk: Desk, monkeypatc
     with pytest.raises(Unavailable, match="move without update_links"):
         move(desk, "A.md", "B.md")
     assert desk.bytes_of("A.md") == b""
+    assert move(desk, "A.md", "B.md", links=False).is_cut_short
+    assert desk.bytes_of("B.md") == b""
 
 
 # -- where one may move ----------------------------------------------------------------------------------------------------
@@ -429,6 +433,22 @@ def test_a_file_keeps_its_type(desk: Desk) -> None:
     assert str(file(desk, "a.txt", "a.md").path) == "a.md"
     assert str(file(desk, "b.md", "B.MD").path) == "B.MD"
     assert str(file(desk, "noext", "other").path) == "other"
+
+
+@pytest.mark.parametrize(
+    "text", ["```dataviewjs\nx\n```", "![](https://example.com/p.png)", "<script>x</script>", "a\u200bb"]
+)
+def test_plain_text_that_would_come_to_life_as_markdown_stays_plain_text(desk: Desk, text: str) -> None:
+    """What comes from outside as a text file was never looked at for what Obsidian runs or loads."""
+    desk.put({"a.txt": text, "odd.txt": b"caf\xe9", "fine.txt": "see [web](https://example.com) <!-- x -->\n"})
+    for move_it in (move, file):
+        with pytest.raises(UnsafeContent, match="once it is Markdown"):
+            move_it(desk, "a.txt", "a.md")
+    with pytest.raises(NotText):
+        move(desk, "odd.txt", "odd.md")
+    move(desk, "fine.txt", "fine.md")
+    move(desk, "a.txt", "b.txt")
+    assert set(texts(desk.folder)) == {"b.txt", "odd.txt", "fine.md"}
 
 
 def test_both_paths_must_be_confirmed() -> None:
