@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 
-from service.errors import BadArgument, NoteExists, NoteNotFound, PathAmbiguous, PathRefused
+from service.errors import BadArgument, NoteExists, NoteNotFound, PathRefused
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
 from service.store import (
@@ -22,10 +21,8 @@ from service.store import (
     exchange,
     faults,
     leftovers,
-    links,
     listing,
     moving,
-    names,
     reading,
     staging,
     trashed,
@@ -35,23 +32,19 @@ from service.store.folders import mode_for_new_file, with_parents
 from service.store.guardlinks import GuardLinks
 from service.store.leftovers import Swept
 from service.store.listing import Entry
+from service.store.places import Places
 from service.store.reading import VERSION_CHARS, FileContent, version_of
 from service.store.root import Root
 from service.store.staging import Dress, Permit
-from service.store.syscalls import Folder, Kernel
+from service.store.syscalls import Kernel
 
 __all__ = ["VERSION_CHARS", "Entry", "FileContent", "Permit", "VaultFiles", "version_of"]
 
 
-class VaultFiles:
+class VaultFiles(Places):
     """The files below one root. Threads may share it; whoever changes files holds the writer lock.
 
     All methods raise VaultMissing when the vault is not there, and VaultDenied, NoSpace or DiskFault as the disk has it.
-
-    Args:
-        follows_links: whether a path may go through symbolic links that stay inside the vault. Lists never show links, so
-            a note is listed once, under its own name; and no write goes through a link that is the last part of a path.
-        is_apart: whether a path is one that no error offers, unless what was asked for is such a path itself.
     """
 
     def __init__(
@@ -62,10 +55,8 @@ class VaultFiles:
         follows_links: bool = False,
         is_apart: Callable[[VaultPath], bool] = lambda _: False,
     ) -> None:
-        self.root = root
-        self._follows_links = follows_links
-        self._is_apart = is_apart
-        self._kernel = kernel or Kernel()
+        """As `Places`."""
+        super().__init__(root, kernel, follows_links=follows_links, is_apart=is_apart)
         self._guards = GuardLinks()
 
     def close(self) -> None:
@@ -73,22 +64,6 @@ class VaultFiles:
         self._guards.settle()
 
     # -- looking --
-
-    def locate(self, path: VaultPath, *, follow_last: bool = True) -> VaultPath:
-        """`path` as the disk spells it: the exact name, else the one that is equal under NFC, else without outer blanks.
-
-        Args:
-            follow_last: where links are followed at all, whether also one that is the last part.
-
-        Raises:
-            NoteNotFound: nothing answers to it; names up to three that look alike.
-            PathAmbiguous: two names do.
-            PathRefused: as `links.Trail.follow`.
-        """
-        found, missing = self._along(path, keep=0 if follow_last else 1)
-        if missing:
-            raise self._not_found(path)
-        return found
 
     def read(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES, *, follow_last: bool = True) -> FileContent:
         """Read one regular file whole, as one version of it. What is read to be changed is read without `follow_last`.
@@ -139,19 +114,6 @@ class VaultFiles:
             NoteExists: the name is taken, also by another spelling or case of the same letters.
         """
         return self._create(self.behind_links(path), data, permit, mode, literal=False)
-
-    def behind_links(self, path: VaultPath) -> VaultPath:
-        """Where a file of this path would be made: links among its folders are followed, where they are followed at all.
-
-        Raises:
-            PathAmbiguous, PathRefused: as `locate`.
-        """
-        if not self._follows_links:
-            return path
-        found, missing = self._along(path, keep=1, skip_last=True)
-        for part in missing:
-            found = found.child(part)
-        return found
 
     def replace(self, old: FileContent, data: bytes, permit: Permit, mode: int | None = None) -> FileContent:
         """Put `data` in the place of `old`, keeping mode, owner and attributes unless a mode is given.
@@ -204,42 +166,6 @@ class VaultFiles:
                     "step; move smaller pieces (notes and files of up to 10 MB), or choose a place beside it."
                 ) from error
 
-    def free_place(self, path: VaultPath, moved: VaultPath | None = None, *, may_be_taken: bool = False) -> VaultPath:
-        """Where a file or folder of this path would be made: folders as the disk spells them, links among them followed.
-
-        Args:
-            moved: what is going to have the name, and so may have a twin of it now.
-            may_be_taken: whether a file may have exactly this name.
-
-        Raises:
-            NoteExists: the name is taken, as in `move`; or a folder on the way differs from one that is there in case only.
-            PathAmbiguous, PathRefused: as `locate`, and for the name of a folder that would be made.
-        """
-        found, (*missing, _) = self._along(path, keep=1, skip_last=True)
-        wanted = paths.new_name(missing[0]) if missing else path.name
-        with self.root.folder(found) as held, faults.spoken(str(path), held):
-            folder = Folder(self._kernel, held)
-            self._refuse_twin(folder, found.child(wanted), moved)
-            is_itself = moved is not None and moved.parent == found and names.are_twins(moved.name, wanted)
-            is_free = may_be_taken or missing or is_itself or found.child(wanted) == moved
-            if not is_free and names.exists(held, wanted):
-                raise NoteExists(str(found.child(wanted)))
-        for part in missing:
-            found = found.child(paths.new_name(part))
-        return found.child(path.name)
-
-    def is_there(self, path: VaultPath, twin: VaultPath | None = None) -> bool:
-        """Whether something has exactly this path; where a file system takes `twin` for it, whether this is its name."""
-        try:
-            with self.root.folder(path.parent) as folder:
-                if names.exists(folder, path.name) is None:
-                    return False
-                if twin is None or twin.parent != path.parent or not names.are_twins(path.name, twin.name):
-                    return True
-                return path.name in names.listed(folder)
-        except (NoteNotFound, PathRefused):
-            return False
-
     def put_back(self, current: VaultPath, old: VaultPath) -> None:
         """Take back a rename of an unfinished change.
 
@@ -282,13 +208,6 @@ class VaultFiles:
                 return [found.child(name) for name in trashed.names(descriptor, path.name)]
         except (NoteNotFound, PathRefused):
             return ()
-
-    def trash_place(self, path: VaultPath) -> VaultPath:
-        """The path that a file would get in `.trash/` now."""
-        there = ROOT.child(paths.TRASH)
-        for part in path.parts:
-            there = there.child(part)
-        return trashed.stamped(there) if self.is_there(there) else there
 
     def move_to_trash(self, path: VaultPath, there: VaultPath, permit: Permit) -> str:
         """Move a file of any type and size to exactly `there`; a caution or nothing.
@@ -391,43 +310,3 @@ class VaultFiles:
                 return moving.move(source, old, target, there, permit)
             except FileExistsError as error:
                 raise NoteExists(str(there)) from error
-
-    def _along(self, path: VaultPath, *, keep: int, skip_last: bool = False) -> tuple[VaultPath, list[str]]:
-        """The part of `path` that is there, links followed save among the last `keep` parts, and what is missing."""
-        self.root.check()
-        found, trail = ROOT, links.Trail(path)
-        while len(trail.ahead) > skip_last:
-            part = trail.ahead.pop()
-            words = None
-            try:
-                with self.root.folder(found) as folder, faults.spoken(str(path), folder):
-                    name = names.spelled(folder, part)
-                    if name is not None and self._follows_links and len(trail.ahead) >= keep:
-                        words = links.words_of(folder, name)
-            except names.TwoNamesError as error:
-                raise PathAmbiguous(str(path)) from error
-            if name is None:
-                return found, [part, *reversed(trail.ahead)]
-            found = found.child(name) if words is None else trail.follow(words, found)
-        return found, list(reversed(trail.ahead))
-
-    @contextmanager
-    def _at(self, path: VaultPath) -> Iterator[Folder]:
-        """The open folder that `path` lies in; what the disk says inside is said in our words."""
-        with self.root.folder(path.parent) as descriptor, faults.spoken(str(path), descriptor):
-            yield Folder(self._kernel, descriptor)
-
-    def _refuse_twin(self, folder: Folder, path: VaultPath, moved: VaultPath | None) -> None:
-        twin = names.twin(folder.fd, path.name)
-        if twin is not None and path.parent.child(twin) != moved:
-            raise NoteExists(str(path), str(path.parent.child(twin)))
-
-    def _open_once(self, folder: VaultPath, *, follow_last: bool = True) -> VaultPath:
-        located = self.locate(folder, follow_last=follow_last)
-        with self.root.folder(located):
-            return located
-
-    def _not_found(self, path: VaultPath) -> NoteNotFound:
-        may_offer_all = self._is_apart(path)
-        offered = (str(found) for found in listing.everything(self.root) if may_offer_all or not self._is_apart(found))
-        return NoteNotFound(str(path), names.nearest(str(path), offered))
