@@ -11,7 +11,7 @@ from service.tools.context import Ctx, actor, given, room
 from service.tools.moving_shapes import NoteMoved
 from service.tools.register import ToolSpec
 from service.vault import moving
-from service.vault.move_plan import Asked
+from service.vault.move_asked import Asked
 
 
 def move_note(

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.errors import BadArgument, NoteChanged, NoteExists, PathRefused, TooLarge, Unavailable, UnsafeContent
+from service.errors import BadArgument, NoteChanged, NoteExists, TooLarge, Unavailable
 from service.guards import limits, paths
 from service.guards.paths import ROOT, VaultPath
 from service.store import scan
 from service.store.files import FileContent, version_of
 from service.store.scan import Scanned
 from service.store.together import Move, Rewrite
-from service.vault import harmless, patience, relinking, text, versions
+from service.vault import move_asked, patience, relinking, text
 from service.vault.model import Vault
+from service.vault.move_asked import Asked
 from service.vault.parts import canvas, links
 from service.vault.parts.linkuse import LinkKind, LinkUse
 from service.vault.patience import Deadline
@@ -39,63 +40,6 @@ LINKING_SUFFIXES: Final = (*paths.MARKDOWN_SUFFIXES, ".canvas")
 """Files that hold links which follow a move. What a `.base` file names is not known to be a link, so it is left alone."""
 
 _ALL: Final = ("",)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be moved where.
-
-    Args:
-        is_folder: a folder with all that is in it.
-        is_note: it must be small enough to be read; other files may have any size.
-        overwrites: what has the new name goes to the trash first.
-        updates_links: rewrite links; otherwise only say which notes have some that would lead elsewhere.
-    """
-
-    source: VaultPath
-    target: VaultPath
-    expected_hash: str = ""
-    is_folder: bool = False
-    is_note: bool = True
-    overwrites: bool = False
-    updates_links: bool = True
-
-    @staticmethod
-    def of_note(
-        source: str,
-        target: str,
-        expected_hash: str = "",
-        *,
-        is_folder: bool = False,
-        updates_links: bool = True,
-        also: tuple[str, ...] = (),
-    ) -> Asked:
-        """Read what is asked for a note, or for a folder.
-
-        Args:
-            also: further types that count as notes, as in `paths.writable_note`.
-
-        Raises:
-            PathRefused: as `paths.movable_note` and `paths.new_note`, or `paths.folder` and `paths.new_folder`.
-        """
-        if is_folder:
-            here, there = paths.folder(source), paths.new_folder(target)
-        else:
-            here, there = paths.movable_note(source, also), paths.new_note(target, also)
-        return Asked(here, there, expected_hash, is_folder=is_folder, updates_links=updates_links)
-
-    @staticmethod
-    def of_file(source: str, target: str, confirmed_source: str, confirmed_target: str, *, overwrites: bool) -> Asked:
-        """Read what is asked for a file of any type; both paths must be given twice.
-
-        Raises:
-            PathRefused: as `paths.parse` and `paths.new_file`.
-            BadArgument: a path and its confirmation differ.
-        """
-        here, there = paths.parse(source), paths.new_file(target)
-        if (source, target) != (confirmed_source, confirmed_target):
-            raise BadArgument("confirm_from and confirm_to must equal from and to; nothing was moved.")
-        return Asked(here, there, is_note=False, overwrites=overwrites)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +87,15 @@ class _TooSlow(Exception):
 
 
 def _planned(vault: Vault, asked: Asked, deadline: Deadline) -> Plan:
-    source, old = _found(vault, asked)
+    source, old = move_asked.found(vault, asked)
     target = vault.files.free_place(asked.target, source, may_be_taken=asked.overwrites)
     if target == source:
         raise NoteExists(str(target))
     if asked.is_folder and target.is_inside(source):
         raise BadArgument("a folder cannot be moved into itself; choose another place.")
     if not asked.is_folder:
-        _check_type(vault, source, target, old)
-    to_trash = _makes_room(vault, asked, target)
+        move_asked.check_type(vault, source, target, old)
+    to_trash = move_asked.room_for(vault, asked, target)
     seen = files_seen(vault)
     moved = {path: _moved_path(path, source, target) for path in seen if path.is_inside(source)}
     plan = Plan(asked, Move(source, target, old), to_trash, Renaming.of(seen, moved), seen)
@@ -171,60 +115,6 @@ def _planned(vault: Vault, asked: Asked, deadline: Deadline) -> Plan:
     plan.left.sort(key=lambda one: one.path.parts)
     _check_size(plan)
     return plan
-
-
-def _found(vault: Vault, asked: Asked) -> tuple[VaultPath, FileContent | None]:
-    """What is moved, as the disk spells it; and what it holds, when it is a file small enough to be read."""
-    source = vault.files.locate(asked.source, follow_last=False)
-    if asked.is_folder:
-        if asked.expected_hash:
-            raise BadArgument("a folder has no version; leave expected_hash out.")
-        if not source.parts:
-            raise BadArgument("the whole vault cannot be moved; name a folder in it.")
-        vault.files.walk(source)  # raises when it is no folder
-        return source, None
-    try:
-        old = vault.files.read_tracked(source)
-    except TooLarge:
-        if asked.is_note:
-            raise
-        return source, None
-    versions.check(old, asked.expected_hash)
-    return source, old
-
-
-def _check_type(vault: Vault, source: VaultPath, target: VaultPath, old: FileContent | None) -> None:
-    """A file keeps its type: a text could otherwise become what runs or loads something (a canvas, a page, a script).
-
-    Plain text may become Markdown when it holds nothing that would then run or load something.
-    """
-    if _type(source) == _type(target):
-        return
-    are_notes = source.has_suffix(paths.SEARCHED_SUFFIXES) and target.has_suffix(paths.SEARCHED_SUFFIXES)
-    if not are_notes or old is None:
-        raise PathRefused(
-            "NOT_A_NOTE",
-            f"a file keeps its type when it moves; give the new name the suffix {_type(source) or 'none'!r}.",
-        )
-    if not source.has_suffix(paths.MARKDOWN_SUFFIXES) and target.has_suffix(paths.MARKDOWN_SUFFIXES):
-        plain = text.decode_exact(old.data, str(source)).text
-        if harmless.note(vault, target, plain).text != plain:
-            raise UnsafeContent("plain text holds what would run, load or hide something once it is Markdown")
-
-
-def _type(path: VaultPath) -> str:
-    head, dot, suffix = path.name.rpartition(".")
-    return dot + suffix.lower() if head else ""
-
-
-def _makes_room(vault: Vault, asked: Asked, target: VaultPath) -> Move | None:
-    if not asked.overwrites or not vault.files.is_there(target):
-        return None
-    try:
-        old = vault.files.read_tracked(target)
-    except TooLarge:
-        old = None
-    return Move(target, vault.files.trash_place(target), old)
 
 
 def files_seen(vault: Vault) -> dict[VaultPath, tuple[int, int]]:

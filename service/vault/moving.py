@@ -17,7 +17,8 @@ from service.store import together
 from service.store.files import version_of
 from service.vault import move_plan
 from service.vault.model import Actor, Change, Vault
-from service.vault.move_plan import LINKING_SUFFIXES, Asked, Left, Plan
+from service.vault.move_asked import Asked
+from service.vault.move_plan import LINKING_SUFFIXES, Left, Plan
 
 MAX_TOLD_BYTES: Final = 50_000_000
 """Bytes of moved files that history is told of as this grant's; the rest it finds by itself, as coming from outside."""

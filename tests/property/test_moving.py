@@ -22,7 +22,7 @@ from service.errors import AppError
 from service.guards import paths
 from service.guards.paths import VaultPath
 from service.vault import moving
-from service.vault.move_plan import Asked
+from service.vault.move_asked import Asked
 from service.vault.parts import canvas, links
 from service.vault.parts.linkuse import LinkKind, LinkUse
 from service.vault.resolving import Names

@@ -21,7 +21,7 @@ from service.store.journal import Journal
 from service.vault import daily, moving, notes
 from service.vault.editing import Edit
 from service.vault.model import Actor, Vault
-from service.vault.move_plan import Asked
+from service.vault.move_asked import Asked
 from tests.support.timeline import Timeline, timeline_in
 from tests.support.vaults import lay_out
 

@@ -24,7 +24,7 @@ from service.errors import (
 from service.guards.trust import LowTrust
 from service.store import together
 from service.vault import move_plan, moving
-from service.vault.move_plan import Asked
+from service.vault.move_asked import Asked
 from service.vault.moving import Moved
 from tests.support.desk import Desk
 from tests.support.disk import texts

@@ -20,7 +20,7 @@ import pytest
 
 from service.errors import Busy, NoteChanged
 from service.vault import moving
-from service.vault.move_plan import Asked
+from service.vault.move_asked import Asked
 from service.vault.parts import links
 from service.vault.resolving import Names
 from tests.support.desk import Desk, desk_in
