@@ -20,14 +20,15 @@ def resolve_link(
     ctx: Ctx,
     link: Annotated[
         str,
-        Field(min_length=1, max_length=destinations.MAX_LINK_CHARS, description="E.g. '[[Note#Heading]]' or 'Note'."),
+        Field(
+            min_length=1,
+            max_length=destinations.MAX_LINK_CHARS,
+            description="'[[Note#Heading]]', 'Note' or '[x](Note.md)'.",
+        ),
     ],
-    from_path: Annotated[str | None, Field(description="Note the link stands in; decides between equal names.")] = None,
+    from_path: Annotated[str | None, Field(description="Note it stands in; decides between equal names.")] = None,
 ) -> LinkResolved:
-    """Find the file a link leads to, as Obsidian would, and the line of its heading or block.
-
-    Takes a wikilink, a Markdown link, or what is inside one.
-    """
+    """Find the file a link leads to in Obsidian, and the line of its heading or block."""
     here = room(ctx)
     found = destinations.find(here.vault, link, None if from_path is None else paths.note(from_path))
     return LinkResolved.of(found, notice=given(here, [found.path, *found.others]))
@@ -41,10 +42,7 @@ def get_links(
     offset: Offset = 0,
     include_low_trust: IncludeLowTrust = False,
 ) -> LinksListed:
-    """List the links in a note and the links to it from other notes and canvases, each with its line.
-
-    limit and offset count in both lists.
-    """
+    """List a note's links and its backlinks from notes and canvases. Pages go through both lists at once."""
     here = room(ctx)
     found = links.of(here.vault, paths.note(path), limit=limit, offset=offset, include_low_trust=include_low_trust)
     return LinksListed.of(found, notice=given(here, found.named))
@@ -53,10 +51,7 @@ def get_links(
 def find_broken_links(
     ctx: Ctx, *, limit: Limit = 50, offset: Offset = 0, include_low_trust: IncludeLowTrust = False
 ) -> LooseListed:
-    """List links that lead to no file, and orphans: notes that nothing else links to.
-
-    limit and offset count in both lists.
-    """
+    """List links to no file, and orphans: notes nothing else links to. Pages go through both lists at once."""
     here = room(ctx)
     found = links.loose(here.vault, limit=limit, offset=offset, include_low_trust=include_low_trust)
     return LooseListed.of(found, notice=given(here, found.named))
@@ -64,6 +59,6 @@ def find_broken_links(
 
 SPECS: Final = (
     ToolSpec(resolve_link, "Resolve a link", "links"),
-    ToolSpec(get_links, "Show links and backlinks", "links"),
-    ToolSpec(find_broken_links, "Find broken links and orphans", "links"),
+    ToolSpec(get_links, "Show links", "links"),
+    ToolSpec(find_broken_links, "Find broken links", "links"),
 )
