@@ -1,8 +1,8 @@
 """Where in a note the end of a link leads: `#Heading`, `#Heading#Below`, `#^block`.
 
 As Obsidian's `resolveSubpath`: headings are compared without regard to case, punctuation and repeated blanks; of a chain each
-is looked for behind the one before, at a deeper level, and nothing is taken back. A block's name stands at its end, or in a
-paragraph of its own behind it (Obsidian help, "Link to a block").
+is looked for behind the one before, at a deeper level, and nothing is taken back. Headings in quotes, callouts and items are
+none (`headings`). A block's name stands at its end, or in a paragraph of its own behind it (Obsidian help, "Link to a block").
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ def line_of(text: str, subpath: str) -> int | None:
 def _heading(read: Prose, parts: list[str]) -> int | None:
     wanted, level = 0, 0
     for block, _ in read.spoken():
-        if block.kind is not BlockKind.HEADING or block.level <= level or parts[wanted] not in _names(block):
+        if (
+            block.kind is not BlockKind.HEADING
+            or block.depth
+            or block.level <= level
+            or parts[wanted] not in _names(block)
+        ):
             continue
         wanted, level = wanted + 1, block.level
         if wanted == len(parts):

@@ -10,12 +10,16 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from service.guards.markdown import Block, BlockKind, Code, Span
 from service.vault import frontmatter
 from service.vault.parts import hashtags, prose, tag_list
 from service.vault.parts.prose import Prose
+
+MAX_USES: Final = 50_000
+"""Tags that are looked for in the text of one note; no note for people has as many."""
 
 _NO_TEXT: Final = frozenset({BlockKind.FRONTMATTER, BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE, BlockKind.HTML})
 _MARK: Final = re.compile(rb"#[^\s#'!\"$%&()*+,.:;<=>?@^`{|}~\[\]\\]")
@@ -43,8 +47,8 @@ class TagUse:
 
 
 def of(text: str) -> tuple[TagUse, ...]:
-    """The tags of a text, by line. Linear; never raises."""
-    return (*_properties(text), *_inline(text))
+    """The tags of a text, by line, MAX_USES of them at most. Linear; never raises."""
+    return (*_properties(text), *islice(_inline(text), MAX_USES))
 
 
 def may_hold(shown: bytes) -> bool:

@@ -29,6 +29,7 @@ goes on ^para
 ^list
 
 > quote
+> # Quoted
 > more
 
 ^quote
@@ -66,15 +67,16 @@ over two
         ("#^item", 18),
         ("#^list", 17),
         ("#^quote", 23),
-        ("#Set ext over two", 28),
-        ("#C", 40),
-        ("#C#Here", 42),
-        ("#Deep#Here", 42),
-        ("#^named", 42),
-        ("#Here", 42),
+        ("#Set ext over two", 29),
+        ("#C", 41),
+        ("#C#Here", 43),
+        ("#Deep#Here", 43),
+        ("#^named", 43),
+        ("#Here", 43),
         ("#Here#Deep", None),
         ("#Code", None),
         ("#Comment", None),
+        ("#Quoted", None),
         ("#^none", None),
         ("#Three", None),
         ("#", None),

@@ -142,6 +142,10 @@ def test_a_nested_tag_lies_in_those_above_it_and_in_no_other() -> None:
     assert not tags.is_within("work", tags.key("work/sub"))
 
 
+def test_no_more_tags_are_looked_for_than_a_note_for_people_has() -> None:
+    assert len(tags.of("#a " * (tags.MAX_USES + 1))) == tags.MAX_USES
+
+
 @pytest.mark.parametrize(
     "piece",
     [
