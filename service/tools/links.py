@@ -23,7 +23,7 @@ def resolve_link(
         Field(
             min_length=1,
             max_length=destinations.MAX_LINK_CHARS,
-            description="'[[Note#Heading]]', 'Note' or '[x](Note.md)'.",
+            description="A wikilink, a Markdown link, or what is inside one.",
         ),
     ],
     from_path: Annotated[str | None, Field(description="Note it stands in; decides between equal names.")] = None,
