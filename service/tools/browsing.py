@@ -39,10 +39,7 @@ def get_vault_stats(ctx: Ctx, recent: Annotated[int, Field(ge=0, le=20)] = 5) ->
 def get_notes_info(
     ctx: Ctx, paths: Annotated[list[str], Field(min_length=1, max_length=50, description="Vault-relative.")]
 ) -> InfosTold:
-    """Get size, time of the last change, version, and whether there is front matter, of up to 50 notes.
-
-    One that cannot be read has an error in its place.
-    """
+    """Get size, time of change, version, and whether there is front matter, of up to 50 notes."""
     here = room(ctx)
     told: list[InfoTold] = []
     found: list[VaultPath] = []

@@ -36,11 +36,9 @@ def search_notes(
     part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",
     include_low_trust: IncludeLowTrust = False,
 ) -> HitsListed:
-    """Find lines that hold the query as literal text, never a pattern, ignoring case; or notes that answer it best.
-
-    literal: each hit is one line, with its number and a snippet; a note of which only the name matches gives its first
-    line. Score: matching lines, plus 10 if the name matches. ranked: any of the query's words counts, rare ones and the whole
-    phrase most; each hit is a note's best line. For questions in plain words.
+    """Search the notes. literal: each line that holds the query as it stands, never a pattern; of a note of which only the
+    name does, the first line. ranked: notes that answer a question in plain words best, by any of its words, each with its
+    best line.
     """
     question = Query(
         query,

@@ -92,8 +92,7 @@ def as_tool(spec: ToolSpec, workers: Workers) -> Tool:
         _in_thread(spec.fn, workers),
         title=spec.title,
         structured_output=not spec.answers_text,
-        annotations=ToolAnnotations(
-            title=spec.title,
+        annotations=ToolAnnotations(  # the title stands beside them, and would be said twice
             read_only_hint=not spec.writes,
             destructive_hint=spec.destructive,
             idempotent_hint=spec.idempotent or not spec.writes,
