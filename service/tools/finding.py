@@ -36,9 +36,10 @@ def search_notes(
     part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",
     include_low_trust: IncludeLowTrust = False,
 ) -> HitsListed:
-    """Search the notes. literal: each line that holds the query as it stands, never a pattern; of a note of which only the
-    name does, the first line. ranked: notes that answer a question in plain words best, by any of its words, each with its
-    best line.
+    """Search the notes.
+
+    literal: each line that holds the query as it stands, never a pattern; of a note of which only the name does, the first line.
+    ranked: notes that answer a question in plain words best, by any of its words, each with its best line.
     """
     question = Query(
         query,
