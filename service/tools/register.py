@@ -22,6 +22,7 @@ from service.tools.context import Room
 from service.tools.workers import Workers
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+_NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
 _NAMED_BY_CALLER: Final = frozenset(("properties", "$defs"))
 
 
@@ -120,10 +121,10 @@ def _in_thread(fn: Callable[..., object], workers: Workers) -> Callable[..., Awa
 
 
 def _small(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """A schema that says the same in fewer bytes: without the made-up titles and without null as a default."""
+    """A schema that says the same in fewer bytes: without the made-up titles, and without nothing as a default."""
     kept: dict[str, Json] = {}
     for key, value in schema.items():
-        if key == "title" or (key == "default" and value is None):
+        if key == "title" or (key == "default" and value in _NOTHING):
             continue
         if key in _NAMED_BY_CALLER and isinstance(value, dict):
             kept[key] = {name: _small(part) if isinstance(part, dict) else part for name, part in value.items()}

@@ -193,7 +193,7 @@ async def test_tools_say_what_they_are_and_their_schemas_are_plain_objects(tmp_p
     assert set(counting.output_schema["properties"]) == {"path", "total"}
     assert reading.output_schema is None
     assert writing.annotations is not None
-    hints = writing.annotations.model_dump(exclude={"title"})
+    hints = writing.annotations.model_dump(exclude_none=True)
     assert hints == {
         "read_only_hint": False,
         "destructive_hint": True,
