@@ -8,6 +8,7 @@ Nothing is ever taken back over somebody else's words: such a file stays, and is
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -228,7 +229,15 @@ def _unrename(files: VaultFiles, renamed: Renamed) -> bool:
         files.put_back(renamed.target, renamed.source)
     except (NoteExists, NoteNotFound):
         return False
+    _drop_empty(files, renamed.target.parent)
     return True
+
+
+def _drop_empty(files: VaultFiles, folder: VaultPath) -> None:
+    """Remove the folders that were made in the trash; a failure is nobody's loss."""
+    with contextlib.suppress(AppError, OSError):
+        while folder.parts and files.drop_folder(folder):
+            folder = folder.parent
 
 
 def _unwrite(files: VaultFiles, before: Before) -> bool:

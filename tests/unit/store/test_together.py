@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from service.errors import AppError, ChangeUnfinished, Forbidden, NoSpace, NoteChanged, NoteExists
+from service.errors import AppError, ChangeUnfinished, DiskFault, Forbidden, NoSpace, NoteChanged, NoteExists
 from service.store import journal, together
 from service.store.files import VaultFiles
 from service.store.journal import Before, Journal, JournalDamaged, Record, Renamed
@@ -264,6 +264,24 @@ def test_a_change_that_was_planned_on_something_else_touches_nothing(vault: Path
         with pytest.raises(NoteChanged):
             together.apply(files, Journal(state), rewrites, Move(at("Old.md"), at("New.md")), allow)
         assert (vault / "a/One.md").read_bytes() == BEFORE["a/One.md"]
+
+
+def test_no_empty_folder_stays_in_the_trash_when_overwriting_fails(vault: Path, state: Path) -> None:
+    lay(vault, {**BEFORE, "a/pic.png": b"was here"})
+    kernel = RefusingKernel({})
+    real, seen = kernel.rename_free, []
+
+    def rename_free(*arguments: Any) -> None:
+        seen.append(arguments)
+        if len(seen) == 2:
+            raise OSError(errno.EIO, "sick")
+        real(*arguments)
+
+    kernel.rename_free = rename_free  # type: ignore[method-assign]
+    with pytest.raises(DiskFault):
+        overwritten(VaultFiles(Root(vault), kernel), Journal(state))
+    assert sorted(path.name for path in vault.iterdir()) == ["Old.md", "a", "b", "pic.png"]
+    assert (vault / "a/pic.png").read_bytes() == b"was here"
 
 
 def test_a_grant_that_is_revoked_in_the_middle_has_changed_nothing(vault: Path, state: Path) -> None:
