@@ -30,7 +30,7 @@ def search_notes(
     exclude_paths: Annotated[
         list[str] | None, Field(max_length=50, description="Folders or notes to leave out.")
     ] = None,
-    tag: Annotated[str, Field(max_length=100, description="Only notes with it, or one nested in it.")] = "",
+    tag: Annotated[str, Field(max_length=100, description="Or one nested in it.")] = "",
     sort_by: Literal["relevance", "path", "modified"] = "relevance",
     case_sensitive: bool = False,
     part: Annotated[Literal["content", "frontmatter", "both"], Field(validation_alias="in")] = "both",

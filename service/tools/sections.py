@@ -16,10 +16,7 @@ from service.vault import outline, sections
 
 
 def get_note_outline(ctx: Ctx, path: NotePath, start_line: Annotated[int, Field(ge=1)] = 1) -> OutlineTold:
-    """Get a note's headings with their lines, its tags and tasks, and its block ids, without reading it whole.
-
-    read_note with start_line and end_line then gives one section.
-    """
+    """Get a note's headings and block ids with their lines, its tags and tasks, without reading it whole."""
     here = room(ctx)
     found = outline.of_note(here.vault, paths.markdown(path))
     return OutlineTold.of(found, start_line, notice=notices.about(found.note.view, given(here, [found.note.path])))
@@ -28,13 +25,11 @@ def get_note_outline(ctx: Ctx, path: NotePath, start_line: Annotated[int, Field(
 def append_to_section(
     ctx: Ctx,
     path: NotePath,
-    heading: Annotated[
-        str, Field(min_length=1, max_length=300, description="'Ideas' or '## Ideas'; 'Above#Ideas' if several.")
-    ],
+    heading: Annotated[str, Field(min_length=1, max_length=300, description="E.g. 'Ideas', or 'Above#Ideas'.")],
     content: Annotated[Content, Field(min_length=1)],
     expected_hash: ExpectedHash = "",
 ) -> SectionAppended:
-    """Add lines to the end of the section below a heading, subsections included, before the blank lines that end it."""
+    """Add lines to the end of the section below a heading, subsections included."""
     here = room(ctx)
     added = sections.append(here.vault, actor(ctx), paths.markdown(path), heading, content, expected_hash=expected_hash)
     answer = SectionAppended.after(added, notice=given(here, [added.written.path]))

@@ -17,11 +17,11 @@ from service.vault import tags
 
 def list_tags(
     ctx: Ctx,
-    path: Annotated[str, Field(description="A note, to list its tags with their lines; empty for the vault.")] = "",
+    path: Annotated[str, Field(description="A note, for its tags with lines.")] = "",
     limit: Annotated[int, Field(ge=1, le=500)] = 100,
     offset: Offset = 0,
 ) -> TagsListed:
-    """List tags and how often they are used, in text and in front matter; a/b counts for a too."""
+    """List the tags in use, those used most first; a/b counts for a too."""
     here = room(ctx)
     if not path:
         return TagsListed.of_vault(tags.count(here.vault, limit=limit, offset=offset))
