@@ -154,6 +154,12 @@ class NoMatch(Refused):
     code = "NO_MATCH"
 
 
+class NotATask(Refused):
+    """No task stands on the line, or none that this can be done to. Says what does in kind, never its text."""
+
+    code = "NOT_A_TASK"
+
+
 class HiddenContent(Refused):
     """A change that would touch, hide or bring to light what is not shown of a note."""
 

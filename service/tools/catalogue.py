@@ -17,6 +17,7 @@ from service.tools import (
     reading,
     sections,
     tagging,
+    tasks,
     writing,
 )
 from service.tools.register import ToolSpec
@@ -33,6 +34,7 @@ SPECS: Final[Sequence[ToolSpec]] = (
     *moving.SPECS,
     *sections.WRITING,
     *daily.SPECS,
+    *tasks.SPECS,
     *past.SPECS,
     *connector.SPECS,
 )

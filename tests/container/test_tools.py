@@ -43,6 +43,9 @@ EVERY_TOOL = {
     "get_daily_note",
     "create_daily_note",
     "append_daily_note",
+    "list_tasks",
+    "complete_task",
+    "postpone_task",
     "list_changes",
     "note_history",
     "read_note_version",
@@ -105,6 +108,15 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         await call("update_frontmatter", path="Tour/Page.md", set={"b": "22:30"}, expected_hash=page["version"])
         assert structured(await call("update_tags", path="Tour/Page.md", add=["c"]))["tags"] == ["c"]
         await call("delete_note", path="Tour/Page.md")
+        todo = structured(await call("create_note", path="Tour/Todo.md", content="- [ ] sow\n- [ ] mow\n"))
+        later = structured(
+            await call(
+                "postpone_task", path="Tour/Todo.md", line=2, expected_hash=todo["version"], new_date="2026-03-01"
+            )
+        )
+        await call("complete_task", path="Tour/Todo.md", line=1, expected_hash=later["version"])
+        assert structured(await call("list_tasks", path_prefix="Tour"))["tasks"][0]["due"] == "2026-03-01"
+        await call("delete_note", path="Tour/Todo.md")
         await guards_are_at_work(call)
         assert "not there" in text_of(await call("get_daily_note", period="monthly"))
         assert structured(await call("create_daily_note", period="monthly"))["created"]

@@ -27,7 +27,7 @@ from service.tools.context import Room
 from service.tools.register import as_tool
 from service.tools.workers import Workers
 from tests.support.calling import Caller, calling, text_of
-from tests.wire.test_tools import CALLS
+from tests.wire.test_tools import CALLS, TASK
 
 NOT_PATHS: Final = frozenset(
     {
@@ -51,10 +51,19 @@ NOT_PATHS: Final = frozenset(
         "link",
         "heading",
         "tag",
+        "due_before",
+        "due_after",
+        "done_date",
+        "new_date",
     }
 )
 ERA: Final = "era"
-NOTES: Final = {f"{ERA}/new.md": "one\ntwo\nthree\n\n# Log\n", "old.md": "from before\n"}
+NOTES: Final = {
+    f"{ERA}/new.md": "one\ntwo\nthree\n\n# Log\n",
+    "old.md": "from before\n",
+    f"{ERA}/tasks.md": TASK,
+    f"{ERA}/later.md": TASK,
+}
 """What the sample calls expect in the vault."""
 
 _ERROR: Final = re.compile(r"\A([A-Z_]+): ")

@@ -31,6 +31,7 @@ CODES: Final[Mapping[str, str]] = {
     "AMBIGUOUS_MATCH": "The text to replace occurs more than once; the lines are named.",
     "SECTION_NOT_FOUND": "The note has no heading of that name; those it has are named.",
     "AMBIGUOUS_SECTION": "Several headings of the note have that name; their lines are named.",
+    "NOT_A_TASK": "No task stands on that line, or none that this can be done to; says what does, and where tasks are.",
     "HIDDEN_CONTENT": "The change would touch, show or add to what is not shown of the note, or its own text would not be seen.",
     "UNSAFE_CONTENT": "The change would make text of the note run or load something, or cannot be made harmless for certain.",
     "INVALID_FRONTMATTER": "The properties cannot be read as YAML within bounds, or not be changed by lines; read_note shows them as text.",

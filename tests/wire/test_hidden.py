@@ -13,6 +13,7 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
+from service.store.files import version_of
 from service.tools.catalogue import SPECS
 from tests.support.rooms import ALL_TOOLSETS
 from tests.support.service import ERAS, Service, environment, text_of
@@ -64,12 +65,17 @@ LINKED = (
 """Links that nobody sees, and links with letters that nobody sees."""
 
 
+TASKS = "\n".join(f"- [ ] garden {text} 🔁 every day 📅 2026-03-01" for text in LINKED) + "\n"
+"""Tasks that hide something; to complete one copies its line."""
+
+
 def lay_out(vault: Path) -> None:
     (vault / "all.md").write_text(f"---\ntitle: t\u200bitle\n---\n{ALL}", encoding="utf-8")
     (vault / "open.md").write_text(f"garden\n\n{HIDING['unclosed']}", encoding="utf-8")
     (vault / "2026-03-01.md").write_text(f"- 12:00 garden\n\n{HIDING['unclosed']}", encoding="utf-8")
     (vault / f"x{TAGS}.md").write_text("garden\n", encoding="utf-8")
     (vault / "gone.md").write_text(ALL, encoding="utf-8")
+    (vault / "tasks.md").write_text(TASKS, encoding="utf-8")
     cards = [
         {"id": f"c{number}", "type": "text", "text": f"[[all]] garden {text}"} for number, text in enumerate(LINKED)
     ]
@@ -163,6 +169,10 @@ def calls() -> list[tuple[str, dict[str, object]]]:
                 "overwrite": True,
             },
         ),
+        ("list_tasks", {"limit": 100}),
+        ("complete_task", {"path": "tasks.md", "line": 1, "expected_hash": version_of(TASKS.encode())}),
+        ("complete_task", {"path": "all.md", "line": 6, "expected_hash": "abcd"}),
+        ("postpone_task", {"path": "tasks.md", "line": 2, "expected_hash": "abcd", "new_date": "2026-03-01"}),
         ("list_changes", {}),
         ("note_history", {"path": "gone.md"}),
         ("read_note_version", {"path": "all.md", "revision": "HEAD"}),

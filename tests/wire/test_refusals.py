@@ -24,6 +24,7 @@ from tests.support.service import ERAS, Service, environment, text_of
 from tests.support.toolpaths import Kind, places, sample
 from tests.support.vaults import lay_out
 from tests.wire.test_stdio import client_of
+from tests.wire.test_tools import TASK
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +33,9 @@ Row = tuple[str, dict[str, Any], str]
 NOTES: Final[Mapping[str, str | bytes]] = {
     "era/new.md": "one\ntwo\nthree\n",
     "old.md": "from before\n",
+    "era/tasks.md": TASK,
+    "era/later.md": TASK,
+    "hidden-task.md": "- [ ] a 📅 2026-<!-- b -->01-01\n- [ ] c 🏁 delete\n  - d\n- [-] e\n",
     "taken.md": "taken\n",
     "odd.md": b"\xff\xfe\n",
     "hidden.md": "a <!-- b --> c\n",
@@ -55,6 +59,11 @@ HIDDEN_VERSION: Final = hashlib.sha256(b"a <!-- b --> c\n").hexdigest()[:12]
 def confirmed(source: str, target: str) -> dict[str, Any]:
     """What move_file wants to be told twice."""
     return {"from": source, "to": target, "confirm_from": source, "confirm_to": target}
+def on_line(line: int, path: str = "tasks.md", **more: str) -> dict[str, Any]:
+    """Arguments that name a line of a note and its version."""
+    note = NOTES[path]
+    data = note if isinstance(note, bytes) else note.encode()
+    return {"path": path, "line": line, "expected_hash": hashlib.sha256(data).hexdigest()[:12], **more}
 
 
 REFUSALS: Final[list[Row]] = [
@@ -133,6 +142,23 @@ REFUSALS: Final[list[Row]] = [
     ("append_daily_note", {"text": "x", "period": "weekly"}, "ALREADY_EXISTS"),
     ("append_daily_note", {"text": "<!-- x -->"}, "HIDDEN_CONTENT"),
     ("append_daily_note", {"text": "x" * 1_000_001}, "TOO_LARGE"),
+    ("list_tasks", {"path_prefix": "nowhere"}, "NOT_FOUND"),
+    ("list_tasks", {"due_before": "soon"}, "INVALID_ARGUMENT"),
+    ("list_tasks", {"due_after": "2026-02-30"}, "INVALID_ARGUMENT"),
+    ("complete_task", on_line(1), "NOT_A_TASK"),
+    ("complete_task", on_line(99), "NOT_A_TASK"),
+    ("complete_task", on_line(4, "hidden-task.md"), "NOT_A_TASK"),
+    ("complete_task", on_line(2, "hidden-task.md"), "INVALID_ARGUMENT"),
+    ("complete_task", on_line(3, done_date="today"), "INVALID_ARGUMENT"),
+    ("complete_task", {**on_line(3), "expected_hash": ""}, "INVALID_ARGUMENT"),
+    ("complete_task", {**on_line(3), "expected_hash": "no version"}, "INVALID_ARGUMENT"),
+    ("complete_task", {**on_line(3), "path": "task.md"}, "NOT_FOUND"),
+    ("complete_task", on_line(1, "odd.md"), "NOT_A_TASK"),
+    ("postpone_task", on_line(6, new_date="2026-01-01"), "NOT_A_TASK"),
+    ("postpone_task", on_line(1, "hidden-task.md", new_date="2026-02-01"), "HIDDEN_CONTENT"),
+    ("postpone_task", on_line(3, new_date="tomorrow"), "INVALID_ARGUMENT"),
+    ("postpone_task", on_line(3, new_date=" "), "INVALID_ARGUMENT"),
+    ("postpone_task", {**on_line(3, new_date="2026-01-01"), "expected_hash": ""}, "INVALID_ARGUMENT"),
     ("list_changes", {"since": "no time at all"}, "INVALID_ARGUMENT"),
     ("note_history", {"path": "never.md"}, "NOT_FOUND"),
     ("read_note_version", {"path": "old.md", "revision": "0000000"}, "NOT_FOUND"),

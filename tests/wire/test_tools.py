@@ -13,6 +13,7 @@ import pytest
 from mcp_types import TextResourceContents
 
 from service.settings.kinds import DEFAULT_TOOLSETS
+from service.store.files import version_of
 from service.tools.catalogue import SPECS
 from tests.support.rooms import ALL_TOOLSETS
 from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of
@@ -20,6 +21,8 @@ from tests.wire.test_revocation import request
 
 pytestmark = pytest.mark.anyio
 WRITES = tuple(spec.name for spec in SPECS if spec.writes)
+TASK = "- [ ] water 🔁 every week 📅 2026-03-01\n"
+TASK_VERSION = version_of(TASK.encode())
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("create_note", {"path": "{era}/new.md", "content": "one\ntwo\n"}, "{era}/new.md"),
     ("append_to_note", {"path": "{era}/new.md", "content": "three"}, "version"),
@@ -50,6 +53,15 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("create_daily_note", {"period": "weekly"}, "-W"),
     ("get_daily_note", {"period": "weekly"}, "bytes | version"),
     ("append_daily_note", {"text": "a line"}, "a line"),
+    ("create_note", {"path": "{era}/tasks.md", "content": TASK}, "version"),
+    ("create_note", {"path": "{era}/later.md", "content": TASK}, "version"),
+    ("list_tasks", {"path_prefix": "{era}"}, "{era}/later.md"),
+    ("complete_task", {"path": "{era}/tasks.md", "line": 1, "expected_hash": TASK_VERSION}, '"next_line":1'),
+    (
+        "postpone_task",
+        {"path": "{era}/later.md", "line": 1, "expected_hash": TASK_VERSION, "new_date": "2026-04-01"},
+        "📅 2026-04-01",
+    ),
     ("list_changes", {}, "old.md"),
     ("note_history", {"path": "old.md"}, "old.md"),
     ("read_note_version", {"path": "old.md", "revision": "HEAD"}, "from before"),

@@ -11,6 +11,7 @@ from mcp_types import Tool
 from service.errors import BadSettings
 from service.guards import limits
 from service.settings import kinds
+from service.store.files import version_of
 from service.tools import catalogue
 from service.tools.register import ToolSpec, select
 from tests.support.calling import calling
@@ -120,6 +121,13 @@ GIVEN: dict[str, dict[str, object]] = {
     "append_to_note": {"path": "n.md", "content": "x"},
     "edit_note": {"path": "n.md", "edits": [{"old_string": "one", "new_string": "1", "replace_all": None}]},
     "append_daily_note": {"text": "x"},
+    "complete_task": {"path": "t.md", "line": 1, "expected_hash": version_of(b"- [ ] a\n")},
+    "postpone_task": {
+        "path": "u.md",
+        "line": 1,
+        "expected_hash": version_of(b"- [ ] a\n"),
+        "new_date": "2026-03-01",
+    },
     "note_history": {"path": "n.md"},
     "search": {"query": "one"},
     "fetch": {"id": "new.md"},
@@ -137,7 +145,8 @@ GIVEN: dict[str, dict[str, object]] = {
 async def test_a_null_is_the_same_as_leaving_a_parameter_out(desk: Desk) -> None:
     """Some clients send null for every parameter that their model did not fill in."""
     gone = {"gone.md": "x", "gone too.md": "y"}
-    desk.put({"n.md": "one\n", **gone, "here.md": "", "part.md": "# Part\n", "stays.md": "z"})
+    tasks = {"t.md": "- [ ] a\n", "u.md": "- [ ] a\n"}
+    desk.put({"n.md": "one\n", **gone, **tasks, "here.md": "", "part.md": "# Part\n", "stays.md": "z"})
     desk.room.history.commit("test")
     (desk.folder / "gone.md").unlink()
     (desk.folder / "gone too.md").unlink()
