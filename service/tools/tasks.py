@@ -23,15 +23,15 @@ def list_tasks(
     ctx: Ctx,
     *,
     status: Literal["open", "done", "cancelled", "all"] = "open",
-    due_before: Day = "",
-    due_after: Day = "",
+    due_before: str = "",
+    due_after: str = "",
     path_prefix: FolderPath = "",
-    tag: Annotated[str, Field(max_length=200, description="On the task's line.")] = "",
+    tag: Annotated[str, Field(max_length=200)] = "",
     limit: Annotated[int, Field(ge=1, le=100)] = 50,
     offset: Offset = 0,
     include_low_trust: IncludeLowTrust = False,
 ) -> TasksListed:
-    """List tasks of the vault, by due date, those without last. Bounds include their day."""
+    """List tasks of the vault, by due date (YYYY-MM-DD, bounds included), those without last."""
     here = room(ctx)
     found = tasks.find(
         here.vault,

@@ -59,6 +59,8 @@ HIDDEN_VERSION: Final = hashlib.sha256(b"a <!-- b --> c\n").hexdigest()[:12]
 def confirmed(source: str, target: str) -> dict[str, Any]:
     """What move_file wants to be told twice."""
     return {"from": source, "to": target, "confirm_from": source, "confirm_to": target}
+
+
 def on_line(line: int, path: str = "tasks.md", **more: str) -> dict[str, Any]:
     """Arguments that name a line of a note and its version."""
     note = NOTES[path]

@@ -121,7 +121,8 @@ _ITEM: Final = re.compile(
         ]
     )
 )
-_KINDS: Final = tuple(_SIGNS)
+_BEGIN: Final = re.compile(rf"[\[(#{_ALL_SIGNS}]")
+_KINDS: Final = {f"s{number}": kind for number, kind in enumerate(_SIGNS)}
 _VALUES: Final = {key: re.compile(value) for key, (_, value) in _KEYS.items()}
 _BLOCK_ID: Final = re.compile(r"(?:(?<=\s)|^)\^[A-Za-z0-9-]+[ \t]*\Z")
 
@@ -201,25 +202,29 @@ def _items(text: str, start: int, end: int, comments: Sequence[Span], codes: Seq
 
 
 def _found(text: str, start: int, end: int) -> Iterator[_Item]:
-    for found in _ITEM.finditer(text, start, end):
-        yield found.start(), _stripped(text, found.start(), found.end()), _field(found), False
+    at = start
+    while mark := _BEGIN.search(text, at, end):
+        found = _ITEM.match(text, mark.start(), end)
+        at = mark.end() if found is None else found.end()
+        if found is not None:
+            yield found.start(), _stripped(text, found.start(), at), _field(found), False
 
 
 def _field(found: re.Match[str]) -> Field | None:
     """The field of an item; None for a tag, and for a field that says nothing of a task."""
-    if found["priority"]:
-        name = PRIORITIES[found["priority"]]
+    group = found.lastgroup or ""
+    if group == "priority":
+        name = PRIORITIES[found[group]]
         return Field(Kind.PRIORITY, Style.SIGN, found.start(), found.end(), name, (found.end(), found.end()))
-    for group in ("key", "key2"):
-        if found[group]:
-            return _dataview(found, group, group.replace("key", "value"))
-    for number, kind in enumerate(_KINDS):
-        if found[f"s{number}"]:
-            value = found[f"s{number}"]
-            at = found.start(f"s{number}")
-            length = len(value.rstrip())
-            return Field(kind, Style.SIGN, found.start(), at + length, value[:length], (at, at + length))
-    return None
+    if group in ("value", "value2"):
+        return _dataview(found, group.replace("value", "key"), group)
+    kind = _KINDS.get(group)
+    if kind is None:
+        return None
+    at = found.start(group)
+    value = found[group].rstrip()
+    end = at + len(value)
+    return Field(kind, Style.SIGN, found.start(), end, value, (at, end))
 
 
 def _dataview(found: re.Match[str], key: str, value: str) -> Field | None:

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from service.guards.markdown import Block, Code, Inline, Span
+from service.guards import markdown
+from service.guards.markdown import Block, Code, Document, Span
+from service.guards.markdown.blocks import scan
 from service.vault.parts import prose, task_fields
 from service.vault.parts.prose import Prose
 from service.vault.parts.task_fields import Field, Kind, Style
@@ -23,6 +25,9 @@ _BOX: Final = re.compile(r"\[([^\r\n])\](?=[ \t\r\n]|\Z)")
 _MARK: Final = re.compile(r"[\s>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _MAY_HOLD: Final = re.compile(rb"(?m)^[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[^\r\n\]]{1,4}\]")
 _BLANKS: Final = re.compile(r"\s+")
+_LINE_END: Final = re.compile(r"\n")
+_COMMENT: Final = "%%"
+_CODE: Final = "`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,14 @@ class Task:
 
 def of(text: str) -> tuple[Task, ...]:
     """The tasks of a text, by line. Linear; never raises."""
-    return tuple(in_prose(prose.read(text)))
+    return tuple(in_prose(prose.read(text) if _COMMENT in text else _blocks_of(text)))
+
+
+def _blocks_of(text: str) -> Prose:
+    """A text without comments, as far as tasks need it: links and the like, which take most of the time, are not looked for."""
+    blocks = tuple(scan(text).blocks)
+    starts = (0, *(found.end() for found in _LINE_END.finditer(text)))
+    return Prose(text, Document(blocks, ((),) * len(blocks), ()), (), starts)
 
 
 def may_hold(shown: bytes) -> bool:
@@ -82,15 +94,15 @@ def in_prose(read: Prose) -> Iterator[Task]:
     """The tasks of a text that is read already."""
     blocks = read.document.blocks
     starts = [block.start for block in blocks]
-    for block, pieces in read.spoken():
-        task = _task(read, block, pieces) if block.in_item else None
+    for block, _ in read.spoken():
+        task = _task(read, block) if block.in_item else None
         if task is not None:
             following = bisect_left(starts, block.start) + 1
             holds_more = following < len(blocks) and blocks[following].kept >= block.depth
             yield replace(task, has_more=True) if holds_more or block.end > task.end else task
 
 
-def _task(read: Prose, block: Block, pieces: tuple[Inline, ...]) -> Task | None:
+def _task(read: Prose, block: Block) -> Task | None:
     text = read.text
     box = _BOX.match(text, block.start)
     if box is None or read.is_comment(block.start):
@@ -101,11 +113,16 @@ def _task(read: Prose, block: Block, pieces: tuple[Inline, ...]) -> Task | None:
         return None
     body = box.end(), end
     comments = _within(read.comments, *body)
-    codes = [(piece.start, piece.end) for piece in pieces if isinstance(piece, Code) and piece.start < end]
-    tail = task_fields.read(text, body, comments, codes)
+    tail = task_fields.read(text, body, comments, _codes(block, body) if _CODE in text[box.end() : end] else ())
     block_id = tail.passed[-1] if tail.passed and text.startswith("^", tail.passed[-1][0]) else (end, end)
     words = _words(text, body, tail.passed)
     return Task(line, start, end, box[1], box.start(1), tail.fields, tail.end, words, block_id)
+
+
+def _codes(block: Block, body: Span) -> list[Span]:
+    """The code spans that reach into a task's body."""
+    pieces = markdown.inlines(block.text, block.start, {})
+    return [(one.start, one.end) for one in pieces if isinstance(one, Code) and one.start < body[1]]
 
 
 def _within(spans: tuple[Span, ...], start: int, end: int) -> list[Span]:
