@@ -48,6 +48,7 @@ class _Said:
     diff: str = ""
     notice: str = ""
     shown: str = ""
+    is_changed: bool = False
 
 
 def update(vault: Vault, actor: Actor, path: VaultPath, wanted: Wanted, expected_hash: str = "") -> Updated:
@@ -65,7 +66,7 @@ def update(vault: Vault, actor: Actor, path: VaultPath, wanted: Wanted, expected
 
     with vault.lock.writing():
         after, said = notes.change(vault, actor, path, updated, expected_hash, may_stay=True)
-    return Updated(replace(after, notice=_joined(notice, said.notice)), bool(said.diff), said.diff)
+    return Updated(replace(after, notice=_joined(notice, said.notice)), said.is_changed, said.diff)
 
 
 def update_tags(
@@ -103,7 +104,7 @@ def update_tags(
         else ""
     )
     return Tagged(
-        Updated(replace(after, notice=_joined(said.notice, notice)), bool(said.diff), said.diff),
+        Updated(replace(after, notice=_joined(said.notice, notice)), said.is_changed, said.diff),
         tuple(one.name for one in found if one.is_property)[:MAX_NAMED],
         tuple(inline.values())[:MAX_NAMED],
     )
@@ -126,7 +127,7 @@ def put_in(vault: Vault, path: VaultPath, note: NoteText, wanted: Wanted) -> tup
     now = through.look(after.text).text
     if not property_edits.is_kept(shown, now, change.changed):
         raise UnsafeContent("would hold something that cannot be made harmless within the properties")
-    return after, _Said(outcome.diff, _joined(notice, outcome.notice), now)
+    return after, _Said(outcome.diff, _joined(notice, outcome.notice), now, is_changed=True)
 
 
 def on_top(content: str, values: Mapping[str, Value], line_end: str) -> str:

@@ -66,6 +66,7 @@ class Rewritten:
 class _Said:
     diff: str
     notice: str
+    is_changed: bool
     gone: tuple[str, ...] = ()
 
 
@@ -121,7 +122,7 @@ def _changed(vault: Vault, actor: Actor, path: VaultPath, asked: Asked) -> Rewri
             raise VersionNeeded(str(vault.files.read(path, follow_last=False).path))
         after, said = notes.change(vault, actor, path, decided, asked.expected_hash, may_stay=True)
     done = replace(after, notice=said.notice)
-    return Rewritten(done, is_new=False, is_changed=bool(said.diff), diff=said.diff, gone=said.gone)
+    return Rewritten(done, is_new=False, is_changed=said.is_changed, diff=said.diff, gone=said.gone)
 
 
 def _replaced(vault: Vault, path: VaultPath, note: NoteText, asked: Asked) -> tuple[NoteText, _Said]:
@@ -132,7 +133,8 @@ def _replaced(vault: Vault, path: VaultPath, note: NoteText, asked: Asked) -> tu
     )
     was, now = through.look(note.text).text, outgoing.view(after.text).text
     gone = [name for name in _names(was) if name not in _names(now)]
-    return after, _Said(diffs.unified(was, now), notice, tuple(map(properties.shown, gone[:MAX_NAMED])))
+    named = tuple(map(properties.shown, gone[:MAX_NAMED]))
+    return after, _Said(diffs.unified(was, now), notice, after != note, named)
 
 
 def _added(vault: Vault, path: VaultPath, note: NoteText, asked: Asked) -> tuple[NoteText, _Said]:
@@ -155,7 +157,7 @@ def _added(vault: Vault, path: VaultPath, note: NoteText, asked: Asked) -> tuple
             "with this text at its top the note would have other properties (a line of --- begins or ends them); "
             "give properties as frontmatter. Nothing was changed."
         )
-    return after, _Said(diffs.unified(before, now), _joined(notice, added_notice))
+    return after, _Said(diffs.unified(before, now), _joined(notice, added_notice), is_changed=True)
 
 
 def _above(note: NoteText, shown: str, content: str) -> through.Piece:

@@ -147,6 +147,16 @@ def test_what_is_hidden_is_not_lost_unasked(desk: Desk) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("note", "content"), [("a\r\nb\nc\n", "a\nb\nc\n"), ("a <!-- x -->\n", "a \n"), ("a\u200b\n", "a\n")]
+)
+def test_a_change_that_no_diff_shows_is_one(desk: Desk, note: str, content: str) -> None:
+    """Complaint 28, the other way round: line ends and hidden things are bytes too."""
+    done = overwrite(desk, note, content, may_discard=True)
+    assert (done.is_changed, done.diff) == (True, "")
+    assert desk.bytes_of("n.md") == content.encode()
+
+
 def test_a_note_that_nobody_can_be_shown_is_not_replaced(desk: Desk) -> None:
     """docs/explanation/guards.md: withheld."""
     note = "<!-" * 9 + "<!--x-->" + "- x -->" * 9 + "\n"
