@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import (
     AliasEvent,
     Event,
@@ -22,8 +20,9 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from service.guards import limits
+from service.errors import InvalidFrontmatter
 from service.guards.markdown import Block
+from service.vault.parts import yaml as read
 from service.vault.parts.linkuse import LinkKind, LinkUse, Notation, is_address, split_wikilink
 
 _LINK: Final = re.compile(r"\[\[((?:(?!\[\[|\]\])[^\r\n])+)\]\]")
@@ -47,12 +46,10 @@ def of(block: Block) -> Iterator[LinkUse]:
     if opening is None or "[[" not in block.text:
         return
     yaml = block.text[opening.end() : block.text.rfind("---")]
-    if len(yaml) > limits.MAX_FRONTMATTER_CHARS:
-        return
     offset = block.start + opening.end()
     try:
-        events = tuple(YAML(typ="safe", pure=True).parse(yaml))
-    except (YAMLError, ValueError):  # ValueError: an escape beyond Unicode
+        events = tuple(read.events(yaml))
+    except InvalidFrontmatter:
         return
     for event in _values(events):
         match = _LINK.fullmatch(event.value) if event.style else None

@@ -17,6 +17,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
     AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
     DocumentStartEvent,
     Event,
     MappingEndEvent,
@@ -33,6 +35,7 @@ from service.guards import limits
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 
+_TOO_DEEP: Final = f"it is nested more than {limits.MAX_PROPERTY_DEPTH} deep"
 _CORE: Final = "tag:yaml.org,2002:"
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUTHS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -114,7 +117,7 @@ def events(yaml: str, first_line: int = 1) -> Iterator[Event]:
     """What a library makes of YAML, step by step; each event knows its place in the text.
 
     Raises:
-        InvalidFrontmatter: it is too long, or no YAML. Names the line.
+        InvalidFrontmatter: it is too long, nested too deep, or no YAML. Names the line.
     """
     if len(yaml) > limits.MAX_FRONTMATTER_CHARS:
         raise InvalidFrontmatter(
@@ -123,12 +126,22 @@ def events(yaml: str, first_line: int = 1) -> Iterator[Event]:
     try:
         reader = YAML(typ="safe", pure=True)
         reader.Scanner = _Scanner
-        yield from reader.parse(yaml)
+        yield from _shallow(reader.parse(yaml), first_line)
     except MarkedYAMLError as error:  # its words may quote the note
         mark = error.problem_mark or error.context_mark
         raise InvalidFrontmatter("it is no valid YAML", first_line + (mark.line if mark else 0)) from error
     except (YAMLError, ValueError) as error:  # ValueError: an escape beyond Unicode
         raise InvalidFrontmatter("it is no valid YAML", first_line) from error
+
+
+def _shallow(row: Iterable[Event], first_line: int) -> Iterator[Event]:
+    """The same events, up to where they nest too deep: the library takes minutes for what nests ten thousand deep."""
+    depth = 0
+    for event in row:
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > limits.MAX_PROPERTY_DEPTH:
+            raise InvalidFrontmatter(_TOO_DEEP, first_line + event.start_mark.line)
+        yield event
 
 
 class _Scanner(Scanner):
@@ -218,7 +231,7 @@ def _grow(building: _Building, size: int) -> None:
 
 def _check_depth(building: _Building, more: int) -> None:
     if len(building.opened) + more > limits.MAX_PROPERTY_DEPTH:
-        raise InvalidFrontmatter(f"it is nested more than {limits.MAX_PROPERTY_DEPTH} deep", building.line)
+        raise InvalidFrontmatter(_TOO_DEEP, building.line)
 
 
 def _put(building: _Building, done: _Done, anchor: str | None) -> None:

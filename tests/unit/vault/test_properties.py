@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from service.errors import InvalidFrontmatter, PathRefused
 from service.guards import limits, paths
-from service.vault import properties
+from service.vault import frontmatter, properties
+from service.vault.parts import links, property_edits
+from service.vault.parts.property_edits import Wanted
 from service.vault.properties import Value
 from tests.support.desk import NOTE, Desk
 from tests.support.vaults import BOM
@@ -78,6 +80,18 @@ def test_names_are_text_in_their_order_and_an_alias_is_what_it_names() -> None:
     """Numbers and truths as names are text, as JSON has it."""
     found = properties.parse("b: &x [1, 2]\n1: *x\ntrue: *x\n<<: {c: 3}\n")
     assert list(found.items()) == [("b", [1, 2]), ("1", [1, 2]), ("true", [1, 2]), ("<<", {"c": 3})]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("mark", ["[", "{", "[[x]] ["])
+def test_what_nests_without_end_costs_no_more_than_its_beginning(mark: str) -> None:
+    """guards.md 6, 63: the library alone takes minutes for it; the same for whoever changes properties or looks for links."""
+    text = f"---\na: {mark * (59_000 // len(mark))}\n---\n"
+    with pytest.raises(InvalidFrontmatter):
+        properties.parse(frontmatter.inner(text))
+    with pytest.raises(InvalidFrontmatter):
+        property_edits.plan(text, Wanted({"b": 1}), "\n")
+    assert links.of(text) == ()
 
 
 def test_no_properties_are_none() -> None:
