@@ -8,19 +8,19 @@ stays from the root, and `.md` stays or stays away. What is no link (code, comme
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from html import unescape
 from typing import Final
 from urllib.parse import unquote
 
+from service.guards.markdown import entities
 from service.guards.paths import VaultPath
 from service.vault.parts.linkuse import LinkKind, LinkUse, written
 from service.vault.resolving import Names, Resolved, folded
 
 _NOTE_SUFFIX: Final = ".md"
-_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE_POINT: Final = re.compile(r"\\[uUxN]")
+_YAML_ESCAPE: Final = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^\r\n])")
 _MARKDOWN: Final = frozenset({LinkKind.MARKDOWN, LinkKind.DEFINITION})
 _MARKS: Final = ("[[", "](", "]:")
 """One of them is in every note that holds a link."""
@@ -82,18 +82,29 @@ def may_concern(text: str, names: Renaming) -> bool:
     if not any(mark in text for mark in _MARKS):
         return False
     sought = {key.removesuffix(_NOTE_SUFFIX) for key in names.keys}
-    if _names_one(text, sought):
-        return True
-    plain = text
+    return any(_names_one(read, sought) for read in _readings(text))
+
+
+def _readings(text: str) -> Iterator[str]:
+    """A text with what stands for other characters decoded, in each way that some kind of link is."""
+    yield text
+    plain = entities.markdown(text)
     if "%" in plain:
         plain = unquote(plain)
-    if "&" in plain:
-        plain = unescape(plain)
-    if "\\" in plain:
-        if _CODE_POINT.search(plain):
-            return True
-        plain = _ESCAPED.sub(r"\1", plain)
-    return plain is not text and _names_one(plain, sought)
+    if plain is not text:
+        yield plain
+    if text.startswith("---") and ("''" in text or "\\" in text):
+        properties = text[: text.find("\n---", 3)]
+        yield properties.replace("''", "'")
+        yield _YAML_ESCAPE.sub(_yaml_character, properties)
+
+
+def _yaml_character(found: re.Match[str]) -> str:
+    """What an escape in double quotes stands for, as far as names have such characters (YAML 1.2.2, 5.7)."""
+    escaped = found[0][1:]
+    if len(escaped) > 1:
+        return chr(min(int(escaped[1:], 16), sys.maxunicode))
+    return " " if escaped == "_" else escaped
 
 
 def _names_one(text: str, sought: Set[str]) -> bool:

@@ -42,6 +42,8 @@ NAMES: Final = (
     "100% (sure) & more",
     "日本",
     "it's",
+    "Q&amp;A",
+    "%41b",
 )
 ATTACHMENTS: Final = ("pic.png", "A/pic.png", "A/B/a.png", "a folder/scan 1.pdf")
 SUBPATHS: Final = ("", "#Heading", "#A#B", "#^block-1")

@@ -112,6 +112,32 @@ def test_what_still_leads_there_or_is_no_link_is_left_to_the_byte(desk: Desk, te
     assert moved.changed == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("Q&amp;A", "[x](Q%26amp%3BA.md)"),
+        ("Q&amp;A", "[x](Q\\&amp;A.md)"),
+        ("Q&amp;A", "[[Q&amp;A]]"),
+        ("%41bc", "[x](&#37;2541bc.md)"),
+        ("%41bc", "[[%41bc]]"),
+        ("Abc", "[x](&#37;41bc.md)"),
+        ("Abc", "[x](\\%41bc.md)"),
+        ("it's", "---\nup: '[[it''s]]'\n---\n"),
+        ("it's", '---\nup: "[[it\\x27s]]"\n---\n'),
+        ("a b", '---\nup: "[[a\\ b]]"\n---\n'),
+        ("a b", '---\nup: "[[a\\_b]]"\n---\n'),
+        ("a b", '---\nup: "[[a\n  b]]"\n---\n'),
+        ("a'b c", "---\nup: '[[a''b\n  c]]'\n---\n"),
+    ],
+)
+def test_a_link_follows_however_the_characters_of_the_name_are_written(desk: Desk, name: str, before: str) -> None:
+    """The issue: every link that resolved before. The note has no other mention of the name."""
+    desk.put({f"{name}.md": "", "Index.md": before})
+    moved = move(desk, f"{name}.md", "New.md")
+    assert [(str(one.path), one.links) for one in moved.changed] == [("Index.md", 1)]
+    assert "New" in desk.bytes_of("Index.md").decode()
+
+
 def test_the_links_of_the_moved_note_itself_lead_where_they_led(desk: Desk) -> None:
     desk.put(
         {
