@@ -102,7 +102,11 @@ CHANGES: Mapping[str, tuple[Callable[..., Done], Mapping[str, bytes], Mapping[st
     ),
     "overwriting": (overwritten, {**BEFORE, "a/pic.png": b"was here"}, OVERWRITTEN),
 }
-WEAK = ("whole", "a FUSE mount", "without links (EIO)", "without exchange")
+WEAK = (
+    "whole",
+    "a FUSE mount",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("without links (EIO)", "without exchange")),
+)
 
 
 class Killed(BaseException):
