@@ -239,3 +239,21 @@ async def test_reading_what_is_trusted_limits_nothing(caller: Caller) -> None:
     await caller.client.read_resource("strongroom://guide")
     for number in range(5):
         await caller.facts("create_note", path=f"{number}.md", content="x")
+
+
+async def test_tasks_from_there_are_left_out_labelled_and_followed_by_the_budget(caller: Caller, desk: Desk) -> None:
+    """decisions.md 15: list_tasks; what is written to one of them is labelled, too."""
+    desk.put({"mine.md": "- [ ] mine\n", "clippings/todo.md": "- [ ] theirs\n- [ ] more\n- [ ] last\n"})
+    facts = await caller.facts("list_tasks")
+    assert [task["text"] for task in facts["tasks"]] == ["mine"]
+    assert (facts["left_out"], facts["notice"]) == (["clippings"], "")
+    facts = await caller.facts("list_tasks", include_low_trust=True)
+    assert [task["text"] for task in facts["tasks"]] == ["theirs", "more", "last", "mine"]
+    assert facts["notice"] == LOW_TRUST
+    version = facts["tasks"][0]["version"]
+    for line in (1, 2):
+        done = await caller.facts("complete_task", path="clippings/todo.md", line=line, expected_hash=version)
+        assert LOW_TRUST in done["notice"]
+        version = done["version"]
+    refused = await caller.refusal("complete_task", path="clippings/todo.md", line=3, expected_hash=version)
+    assert refused.startswith("FORBIDDEN: ")
