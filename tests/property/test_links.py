@@ -110,6 +110,7 @@ def test_every_span_is_the_target_as_written() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_every_span_is_the_target_as_written_in_many_more_documents() -> None:
     assert checked(MANY_DOCUMENTS, seed()) > MANY_DOCUMENTS
 
@@ -153,6 +154,7 @@ def test_markdown_links_are_those_that_another_parser_finds() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_markdown_links_are_those_that_another_parser_finds_in_many_more_documents() -> None:
     assert compared(MANY_DOCUMENTS, seed()) > MANY_DOCUMENTS
 
