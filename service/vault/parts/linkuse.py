@@ -75,7 +75,7 @@ class LinkUse:
     in_json: bool = False
 
 
-_BREAKS_WIKILINK: Final = re.compile(r"[|#\n\r]|\[\[|\]\]|\]\Z|\\\Z|\A\s|\s\Z")
+_BREAKS_WIKILINK: Final = re.compile(r"[|#\n\r]|\[\[|\]\]|\A\[|\]\Z|\\\Z|\A\s|\s\Z")
 _SEPARATOR: Final = re.compile(r"\\?\|")
 """What parts a wikilink's target from its alias; in a table the bar is escaped."""
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:|//")
