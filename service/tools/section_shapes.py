@@ -43,6 +43,8 @@ class OutlineTold(Shape):
     next_line: Annotated[int | None, Field(description="start_line for the rest; null when all is told.")]
     tags: Annotated[list[str], Field(description="The first of them.")]
     total_tags: int
+    tasks: int
+    open_tasks: int
     notice: Notice
 
     @staticmethod
@@ -61,6 +63,8 @@ class OutlineTold(Shape):
             next_line=next_line,
             tags=tags,
             total_tags=len(found.tags),
+            tasks=found.tasks,
+            open_tasks=found.open_tasks,
             notice=notice,
         )
 

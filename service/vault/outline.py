@@ -7,22 +7,31 @@ from dataclasses import dataclass
 from service.errors import TooLarge
 from service.guards import limits
 from service.guards.paths import VaultPath
-from service.vault import notes
+from service.vault import notes, task_settings
 from service.vault.model import Vault
 from service.vault.notes import Note
-from service.vault.parts import blockids, headings, prose, tags
+from service.vault.parts import blockids, headings, prose, tags, tasks
 from service.vault.parts.blockids import BlockId
 from service.vault.parts.headings import Heading
+from service.vault.task_settings import Meaning
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A note and what it holds, in order. `tags` are its different tags, each as it is first written."""
+    """A note and what it holds, in order.
+
+    Args:
+        tags: its different tags, each as it is first written.
+        tasks: how many tasks it has, as list_tasks has them.
+        open_tasks: how many of those are open.
+    """
 
     note: Note
     headings: tuple[Heading, ...]
     blocks: tuple[BlockId, ...]
     tags: tuple[str, ...]
+    tasks: int
+    open_tasks: int
 
 
 def of_note(vault: Vault, path: VaultPath) -> Outline:
@@ -38,7 +47,16 @@ def of_note(vault: Vault, path: VaultPath) -> Outline:
     first: dict[str, str] = {}
     for use in tags.of(note.view.text):
         first.setdefault(tags.key(use.name), use.name)
-    return Outline(note, headings.within(read), blockids.within(read), tuple(first.values()))
+    settings = task_settings.read(vault)
+    meanings = [settings.meaning(task.symbol) for task in tasks.in_prose(read) if settings.takes(task.words)]
+    return Outline(
+        note,
+        headings.within(read),
+        blockids.within(read),
+        tuple(first.values()),
+        len(meanings),
+        meanings.count(Meaning.OPEN),
+    )
 
 
 def check(text: str, path: VaultPath) -> None:

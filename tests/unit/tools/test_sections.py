@@ -35,6 +35,7 @@ async def test_an_outline_has_headings_tags_and_block_ids_with_lines(caller: Cal
     assert facts["blocks"] == [{"id": "id", "line": 5}]
     assert facts["tags"] == ["a", "b"]
     assert (facts["total_headings"], facts["total_blocks"], facts["total_tags"]) == (2, 1, 2)
+    assert (facts["tasks"], facts["open_tasks"]) == (2, 1)
     assert (facts["lines"], facts["bytes"], facts["next_line"], facts["notice"]) == (14, len(NOTE), None, "")
     assert facts["version"] == hashlib.sha256(desk.bytes_of("n.md")).hexdigest()[:12]
 
