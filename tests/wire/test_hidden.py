@@ -65,7 +65,7 @@ LINKED = (
 """Links that nobody sees, and links with letters that nobody sees."""
 
 
-TASKS = "\n".join(f"- [ ] garden {text} 🔁 every day 📅 2026-03-01" for text in LINKED) + "\n"
+TASKS = "\n".join(f"- [ ] garden {text} 🔁 every day 📅 2026-03-01" for text in LINKED[:-1]) + "\n"
 """Tasks that hide something; to complete one copies its line."""
 
 
