@@ -39,7 +39,8 @@ _VERSION: Final = re.compile(r"\$version:(.+)")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call. `why` is what the person wanted; `touches` are the files it may change, make or take away."""
+    """One call. `why` is what the person wanted; `touches` are the files that are other than before, at the end of the
+    session, because of it."""
 
     number: int
     why: str
