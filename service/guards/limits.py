@@ -34,6 +34,9 @@ MAX_WRITE_CHARS: Final = 1_000_000
 MAX_RESULT_CHARS: Final = 60_000
 """Characters of text in one answer. Assistants keep roughly this much of a tool result; more is paged by line."""
 
+MAX_LIST_CHARS: Final = 40_000
+"""Characters of a page of a list or of facts: below the 50,000 beyond which Claude Code puts an answer into a file."""
+
 MAX_SNIPPET_CHARS: Final = 200
 """Characters of a search snippet, centred on the match."""
 

@@ -163,7 +163,7 @@ def _both(
     """As much of two pages as one answer holds, at least one of each, and where both go on: as `shapes.fitting`."""
     firsts: list[S] = []
     seconds: list[V] = []
-    left = limits.MAX_RESULT_CHARS - _AROUND_CHARS
+    left = limits.MAX_LIST_CHARS - _AROUND_CHARS
     wanted = max(len(first.items), len(second.items))
     for index in range(wanted):
         new_firsts = [first_shape(one) for one in first.items[index : index + 1]]

@@ -184,7 +184,7 @@ class StrongroomServer(MCPServer[Room]):
                 input_schema=tool.parameters,
                 output_schema=tool.output_schema,
                 annotations=tool.annotations,
-                _meta=None if self._specs[tool.name].writes else _LONG_ANSWERS,
+                _meta=_LONG_ANSWERS if self._specs[tool.name].answers_text else None,
             )
             for tool in self._tool_manager.list_tools()
         ]

@@ -43,7 +43,7 @@ def fitting(page: Page[T], shape: Callable[[T], S], *, share: float = 1.0) -> tu
     Paths may have hundreds of letters, so a number of items is no bound to their text.
     """
     shapes: list[S] = []
-    left = (limits.MAX_RESULT_CHARS - _AROUND_CHARS) * share
+    left = (limits.MAX_LIST_CHARS - _AROUND_CHARS) * share
     for item in page.items:
         one = shape(item)
         left -= len(one.model_dump_json()) + 1

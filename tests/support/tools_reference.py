@@ -144,7 +144,7 @@ def _rules() -> str:
             f"{limits.MAX_NOTE_BYTES:,} bytes. The note's line ends (LF or CRLF), byte order mark and file mode stay as they "
             "are; what is added takes its line ends.",
             f"- An **answer** holds at most {limits.MAX_RESULT_CHARS:,} characters of text; what is cut names the line to go on "
-            "from. Lists tell their `total` and the `next_offset`.",
+            f"from. A page of a list holds at most {limits.MAX_LIST_CHARS:,}. Lists tell their `total` and the `next_offset`.",
             "- **Lines** end with LF or CRLF and count from 1.",
             "- **What is shown** of a note is what a person who opens it could see. What is left out is counted in a notice "
             "(`[hidden: 2 comments, 5 invisible characters left out]`) and never found, quoted or matched; lines stay those of "

@@ -70,12 +70,12 @@ async def test_every_input_is_a_plain_object(desk: Desk) -> None:
         assert not {"anyOf", "oneOf", "allOf", "$ref"} & tool.input_schema.keys()
 
 
-async def test_tools_that_read_say_how_long_an_answer_may_be(desk: Desk) -> None:
-    """Complaint 56: the cap is known to a client that would put a long answer elsewhere; what writes answers in short."""
+async def test_tools_that_give_text_say_how_long_an_answer_may_be(desk: Desk) -> None:
+    """Complaint 56: a client would put more than 50,000 characters elsewhere; a list never has so many."""
     for tool in await listed(desk):
-        assert tool.annotations is not None
-        said = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS} if tool.annotations.read_only_hint else None
+        said = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS} if tool.name in READS_TEXT else None
         assert tool.meta == said
+    assert limits.MAX_LIST_CHARS < 50_000 < limits.MAX_RESULT_CHARS
 
 
 async def test_what_answers_with_facts_says_their_shape_and_what_answers_with_text_has_none(desk: Desk) -> None:
