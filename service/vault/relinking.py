@@ -221,11 +221,14 @@ class _Change:
 
 def _is_tied(target: str, found: Resolved, source: VaultPath) -> bool:
     """Whether Obsidian might as well open another file: two are equally near, and their paths equally long."""
-    if not found.is_ambiguous or found.path is None or target.startswith(("/", "./", "../")):
+    if not found.is_ambiguous or found.path is None:
         return False
     first, second = found.candidates[:2]
     one, other = folded(str(first)), folded(str(second))
-    if one in (folded(target), folded(target) + _NOTE_SUFFIX) and one != other:
+    if target.startswith(("/", "./", "../")):
+        if one == other:
+            return False  # at just that path
+    elif one in (folded(target), folded(target) + _NOTE_SUFFIX) and one != other:
         return False
     here = folded(str(source.parent))
     return len(one) == len(other) and one.startswith(here) == other.startswith(here)

@@ -170,6 +170,15 @@ def test_a_link_that_the_new_name_would_catch_is_written_so_that_it_is_not(desk:
     assert desk.bytes_of("deep/folder/x.md") == b"[[folder/Plan]]"
 
 
+@pytest.mark.parametrize("before", ["[x](../v1.md)", "[[./../v1]]", "[[v1]]"])
+def test_a_link_does_not_come_to_mean_one_of_two_equally_near_files(desk: Desk, before: str) -> None:
+    """Also where a relative path leads nowhere now, and Obsidian looks for files whose path ends alike."""
+    desk.put({"v1.md": "", "xyz/v1.md": "", "d/Note.md": before})
+    moved = move(desk, "v1.md", "abc/v1.md")
+    assert [str(one.path) for one in moved.changed] == ["d/Note.md"]
+    assert "abc/v1" in desk.bytes_of("d/Note.md").decode()
+
+
 def test_a_link_that_was_broken_stays_as_it_is(desk: Desk) -> None:
     desk.put({"A.md": "", "Index.md": "[[Missing]] [[A]]"})
     move(desk, "A.md", "Missing.md")
