@@ -1,8 +1,8 @@
 """Adding to a section of a note: behind its last line, in front of the blank lines that part it from the next.
 
 The section is found in the note's view, and the piece is put in there (`harmless.pieced`). All other headings must stay
-what and where they are: a piece that would make one, hide one or swallow one gets a blank line beside it, and if that does
-not help, nothing is done.
+what and where they are, and so must the ids of blocks above the piece, which end where their block ends: a piece that would
+make one, hide one or swallow one gets a blank line beside it, and if that does not help, nothing is done.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from service.guards.paths import VaultPath
 from service.vault import harmless, notes, outline, text, through
 from service.vault.model import Actor, Vault
 from service.vault.notes import Written
-from service.vault.parts import headings
+from service.vault.parts import blockids, headings
 from service.vault.parts.headings import Heading
 from service.vault.text import NoteText
 from service.vault.through import Piece
@@ -102,7 +102,7 @@ def _body(content: str, line_end: str) -> str:
 
 
 def place(shown: str, known: Sequence[Heading], section: Heading, body: str, line_end: str) -> Place:
-    """Where the body goes: with as few blank lines around it as leave every other heading what it is.
+    """Where the body goes: with as few blank lines around it as leave every other heading and block id what it is.
 
     Only the section and the heading behind it are scanned again: nothing before them can change, and where that heading is
     one as before, so is all that follows.
@@ -112,10 +112,12 @@ def place(shown: str, known: Sequence[Heading], section: Heading, body: str, lin
     for where in _places(shown, section, line_end):
         piece = where.around(body)
         after = headings.of(shown[section.start : where.at] + piece + shown[where.at : end])
-        if _are_kept(around, after, section.start, where.at, len(piece)):
+        if _are_kept(around, after, section.start, where.at, len(piece)) and _ids_are_kept(
+            shown[section.start : where.at], piece
+        ):
             return where
     raise BadArgument(
-        "with this text another heading of the note would no longer be one, or one would appear that nobody wrote (a code "
+        "with this text another heading or block id of the note would no longer be one, or one would appear that nobody wrote (a code "
         "fence, comment or HTML that is not closed?); close what it opens. Nothing was changed."
     )
 
@@ -135,3 +137,10 @@ def _are_kept(before: Sequence[Heading], after: Sequence[Heading], start: int, a
     was = [(one.level, one.text, one.start + (size if one.start >= at else 0)) for one in before]
     now = [(one.level, one.text, one.start + start) for one in after]
     return was == [one for one in now if not at <= one[2] < at + size]
+
+
+def _ids_are_kept(above: str, piece: str) -> bool:
+    """Whether the blocks of the section still have the ids that links name them by: text right behind one would hide it."""
+    lines = above.count("\n") + (not above.endswith("\n"))
+    ids = [one.name for one in blockids.of(above)]
+    return not ids or ids == [one.name for one in blockids.of(above + piece) if one.line <= lines]

@@ -133,6 +133,21 @@ def test_every_other_heading_stays_what_it_is(desk: Desk, before: str, content: 
     assert added(desk, before, "A", content) == after
 
 
+@pytest.mark.parametrize(
+    ("before", "content", "after"),
+    [
+        ("# A\npara ^p\n\n# B\n", "more", "# A\npara ^p\n\nmore\n\n# B\n"),
+        ("# A\n| t |\n| - |\n\n^tbl\n", "more", "# A\n| t |\n| - |\n\n^tbl\n\nmore\n"),
+        ("# A\n- item ^i\n# B\n", "more", "# A\n- item ^i\n\nmore\n# B\n"),
+        ("# A\n- item ^i\n# B ^b\n", "- more ^m", "# A\n- item ^i\n- more ^m\n# B ^b\n"),
+        ("# A\npara ^p", "## C ^c\ntext", "# A\npara ^p\n## C ^c\ntext\n"),
+    ],
+)
+def test_every_block_keeps_the_id_that_links_name_it_by(desk: Desk, before: str, content: str, after: str) -> None:
+    """ancestors.md 1.2.8, defect 2: text behind `^id` makes Obsidian lose sight of it."""
+    assert added(desk, before, "A", content) == after
+
+
 @pytest.mark.parametrize("content", ["```\nopen", "%% open", "$$\n~~~"])
 def test_what_would_swallow_the_next_heading_is_refused(desk: Desk, content: str) -> None:
     desk.put({"n.md": "# A\n\n# B\n"})
