@@ -16,6 +16,7 @@ from typing import Final
 _MAX_COMPARED: Final = 5000  # names looked at for a hint; about a tenth of a second
 _MAX_HINTS: Final = 3
 _LIKENESS: Final = 0.6
+_LIKENESS_OF_NAMES: Final = 0.8
 
 
 class TwoNamesError(Exception):
@@ -68,13 +69,22 @@ def listed(folder: int) -> list[str]:
 
 
 def nearest(asked: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """Up to three of the paths `candidates` that look like `asked`: the same name elsewhere first, then likeness."""
+    """Up to three of the paths `candidates` that look like `asked`: the same name elsewhere first, then likeness.
+
+    A path may be like it as a whole, or in its name alone, in whatever folder.
+    """
     pool = {_folded(path): path for path in islice(candidates, _MAX_COMPARED)}
     wanted = _folded(asked)
+    called: dict[str, list[str]] = {}
+    for folded, path in pool.items():
+        called.setdefault(folded.rpartition("/")[2], []).append(path)
     name = wanted.rpartition("/")[2]
-    same_name = [path for folded, path in pool.items() if folded.rpartition("/")[2] == name]
-    alike = difflib.get_close_matches(wanted, pool, _MAX_HINTS, _LIKENESS)
-    return tuple(dict.fromkeys([*sorted(same_name), *(pool[folded] for folded in alike)]))[:_MAX_HINTS]
+    found = sorted(called.get(name, ()))
+    found += (pool[folded] for folded in difflib.get_close_matches(wanted, pool, _MAX_HINTS, _LIKENESS))
+    if len(set(found)) < _MAX_HINTS:
+        for alike in difflib.get_close_matches(name, called, _MAX_HINTS, _LIKENESS_OF_NAMES):
+            found += sorted(called[alike])
+    return tuple(dict.fromkeys(found))[:_MAX_HINTS]
 
 
 def _of_same_letters(folder: int, name: str) -> list[str]:

@@ -125,4 +125,5 @@ def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
     namesakes = names.resolve(target.rpartition("/")[2] or target, None).candidates
     offered = [str(path) for path in namesakes if not vault.low_trust.holds(path)]
     trusted = (str(path) for path in names if not vault.low_trust.holds(path))
-    return LinkBroken(target, (), offered[:MAX_OFFERED] or spelling.nearest(target, trusted))
+    named = target if "." in target.rpartition("/")[2] else f"{target}.md"
+    return LinkBroken(target, (), offered[:MAX_OFFERED] or spelling.nearest(named, trusted))

@@ -101,6 +101,7 @@ async def test_what_resolves_to_nothing_names_what_is_like_it(caller: Caller) ->
     """contract.md: NOT_FOUND names up to three nearest existing paths; never one from a low-trust folder."""
     assert "'Hub.md'" in await caller.refusal("resolve_link", link="[[Hubb]]")
     assert "'Deep/My Note.md'" in await caller.refusal("resolve_link", link="[x](Other/My%20Note.md)")
+    assert "'Deep/My Note.md'" in await caller.refusal("resolve_link", link="[[My Noet]]")
     for link in ("[[Shiny]]", "[[Web Pag]]", "clippings/Plam"):
         assert "clippings/" not in (await caller.refusal("resolve_link", link=link)).replace(link, "")
 

@@ -68,6 +68,14 @@ def test_a_missing_note_names_the_nearest_ones(desk: Desk) -> None:
     assert refused.value.nearest == ("Projects/Garden.md", "Garden plan.md")
 
 
+def test_a_misspelt_name_is_recognised_in_any_folder(desk: Desk) -> None:
+    """contract.md, not found: a model seldom remembers the folder."""
+    desk.put({"Projects/2026/House/Garden.md": "", "Other.md": ""})
+    with pytest.raises(NoteNotFound) as refused:
+        notes.read(desk.vault, paths.note("Gardne.md"))
+    assert refused.value.nearest == ("Projects/2026/House/Garden.md",)
+
+
 def test_a_name_stored_decomposed_is_found_by_its_composed_form(desk: Desk) -> None:
     """Complaint 37."""
     desk.put({"Cafe\u0301.md": "text"})
