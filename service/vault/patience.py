@@ -38,7 +38,8 @@ class Deadline:
         """Raise Unavailable when the moment has passed."""
         if self.now() > self.at:
             raise Unavailable(
-                f"looking through the notes was stopped after {self.allowed_s:g} s; name a smaller folder (path_prefix) and try again."
+                f"looking through the notes was stopped after {self.allowed_s:g} s. What was found so far is remembered: try again, or "
+                "name a smaller folder where that can be named."
             )
 
 

@@ -22,6 +22,7 @@ VALUES: Mapping[str, Any] = {
     "exclude_paths": ["old.md"],
     "paths": ["old.md"],
     "set": {"a": 1},
+    "frontmatter": {"a": 1},
     "remove": ["b"],
     "add": ["c"],
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.guards import paths
+from service.guards import limits, paths
 from service.vault import tags
 from service.vault.tags import TagCount
 from tests.support.desk import Desk
@@ -41,7 +41,7 @@ def test_letter_case_and_encoding_do_not_part_tags_and_the_most_used_spelling_is
 
 def test_low_trust_folders_and_notes_that_cannot_be_looked_at_are_left_out_and_told(desk: Desk) -> None:
     desk.put({"a.md": "#mine", "Clippings/b.md": "#theirs", "c.md": b"#odd \xff #bytes"})
-    desk.put({"d.md": "#big " * 1_100_000})
+    desk.put({"d.md": b"#big ".ljust(limits.MAX_SEARCHED_BYTES + 1)})
     found = tags.count(desk.vault, limit=10)
     assert [one.name for one in found.page.items] == ["bytes", "mine", "odd"]
     assert [str(folder) for folder in found.left_out] == ["Clippings"]

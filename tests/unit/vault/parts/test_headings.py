@@ -117,14 +117,14 @@ def test_what_fits_exactly_hides_what_fits_nearly() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a ^one\n\n- b ^t-2\n- c\n  d ^3\n", [BlockId("one", 1), BlockId("t-2", 3), BlockId("3", 5)]),
-        ("| a |\n|---|\n| b |\n\n^table\n", [BlockId("table", 5)]),
-        ("> [!note] x\n> y\n\n^call", [BlockId("call", 4)]),
-        ("# H ^h\n", [BlockId("h", 1)]),
+        ("a ^one\n\n- b ^t-2\n- c\n  d ^3\n", [BlockId("one", 1, 1), BlockId("t-2", 3, 3), BlockId("3", 5, 4)]),
+        ("| a |\n|---|\n| b |\n\n^table\n", [BlockId("table", 5, 1)]),
+        ("> [!note] x\n> y\n\n^call", [BlockId("call", 4, 1)]),
+        ("# H ^h\n", [BlockId("h", 1, 1)]),
         ("a^no\na ^no b\n\n`a ^no`\n\na ^no_x\n\n```\n^no\n```\n\n[^1]\n", []),
         ("%% a ^no %%\n\n---\n", []),
-        ("two\nlines ^x  \r\n\r\nz", [BlockId("x", 2)]),
-        ("^first", [BlockId("first", 1)]),
+        ("two\nlines ^x  \r\n\r\nz", [BlockId("x", 2, 1)]),
+        ("^first", [BlockId("first", 1, 1)]),
     ],
 )
 def test_a_block_id_ends_its_block_or_stands_below_it(text: str, expected: list[BlockId]) -> None:
