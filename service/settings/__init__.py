@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,9 +72,18 @@ def load(environ: Mapping[str, str]) -> Settings:
         except ValueError as problem:
             problems.append(f"{row.name}: {problem}")
     problems += [*_unknown_names(environ), *_service_links(environ), *_user_ids(environ), *_misplaced(values)]
+    problems += _encoding()
     if problems:
         raise BadSettings(problems)
     return Settings(**values)  # type: ignore[arg-type]  # a test holds the table's fields against the class
+
+
+def _encoding() -> list[str]:
+    """Names in the vault are UTF-8; under another encoding of the locale they could be neither read nor written."""
+    spoken = sys.getfilesystemencoding().lower().replace("-", "")
+    if spoken == "utf8":
+        return []
+    return [f"the locale's encoding is {spoken}, and names of notes are UTF-8; set LC_ALL=C.UTF-8, or PYTHONUTF8=1."]
 
 
 def source(row: Setting, environ: Mapping[str, str]) -> str:

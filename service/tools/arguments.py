@@ -10,6 +10,8 @@ from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from service.guards import limits
 
+_JSON_MARKS: Final = ("[", "{")
+
 
 def an_object(value: object) -> object:
     """An object, also as the JSON text that some clients send, without the nulls that some send for what they leave out.
@@ -33,9 +35,9 @@ def properties(value: object) -> object:
 
 
 def names(value: object) -> object:
-    """A list of texts, also as JSON text; one text by itself is a list of one."""
+    """A list of texts, also as JSON text; one text by itself is a list of one, unless it is JSON that went wrong."""
     parsed = _parsed(value)
-    return [parsed] if isinstance(parsed, str) and parsed else parsed
+    return [parsed] if isinstance(parsed, str) and parsed and not parsed.startswith(_JSON_MARKS) else parsed
 
 
 def _parsed(value: object) -> object:

@@ -75,7 +75,7 @@ def restore_note(
     restored = restore.note(
         here.history,
         actor(ctx),
-        paths.writable_note(path),
+        paths.writable_note(path, here.vault.write_types),
         at=_moment(here, at, Edge.END),
         revision=revision.strip() or None,
         expected_hash=expected_hash,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -108,6 +109,13 @@ def test_a_name_set_to_nothing_counts_as_not_set() -> None:
 )
 def test_a_value_is_read_as_its_kind(name: str, raw: str, value: object) -> None:
     assert read(name, raw) == value
+
+
+def test_another_encoding_than_that_of_names_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our decision: under a Latin-1 locale a write to `Café.md` would fail, and reading would find other names."""
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "iso8859-1")
+    with pytest.raises(BadSettings, match=r"set LC_ALL=C\.UTF-8"):
+        settings.load({})
 
 
 @pytest.mark.parametrize("raw", ["Asia/Tokyo", ":Asia/Tokyo"])

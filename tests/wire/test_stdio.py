@@ -21,8 +21,11 @@ from mcp import StdioServerParameters
 from mcp.client import Client
 
 from ops import stdio
+from service.tools.catalogue import SPECS
 from service.web import owner
+from tests.support.rooms import ALL_TOOLSETS
 from tests.support.service import ERAS, ROOT, Service, environment, text_of, wait_until
+from tests.wire.test_tools import all_called
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -70,6 +73,20 @@ def child(environ: Mapping[str, str], *words: str) -> Iterator[subprocess.Popen[
             assert pipe is not None
             with suppress(BrokenPipeError):
                 pipe.close()
+
+
+@pytest.mark.anyio
+async def test_every_tool_does_its_work_over_stdio(tmp_path: Path) -> None:
+    """The issue: each tool through the official client over stdio as well."""
+    environ = environment(tmp_path, TOOLSETS=ALL_TOOLSETS)
+    (tmp_path / "vault" / "old.md").write_text("from before\n")
+    heads = tmp_path / "state" / "history.git" / "refs" / "heads"
+    async with client_of(environ) as client:
+        await anyio.to_thread.run_sync(
+            lambda: wait_until(lambda: heads.is_dir() and any(heads.iterdir()), 20, "make its first commit")
+        )
+        listed = await all_called(client, "stdio")
+    assert listed.keys() == {spec.name for spec in SPECS}
 
 
 def say(process: subprocess.Popen[bytes], message: Mapping[str, object] | bytes) -> None:

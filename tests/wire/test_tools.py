@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_types import TextResourceContents
+from mcp.client import Client
+from mcp_types import TextResourceContents, Tool
 
 from service.settings.kinds import DEFAULT_TOOLSETS
 from service.store.files import version_of
@@ -97,17 +98,23 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+async def all_called(client: Client, era: str) -> dict[str, Tool]:
+    """Make all calls in a row, in a folder named `era`, and look at their answers; the tools that were listed."""
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    for name, arguments, expected in CALLS:
+        given = json.loads(json.dumps(arguments).replace("{era}", era))
+        result = await client.call_tool(name, given)
+        assert not result.is_error, f"{name}: {text_of(result)}"
+        assert expected.replace("{era}", era) in text_of(result), name
+        assert (result.structured_content is not None) == (listed[name].output_schema is not None)
+    return listed
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_every_tool_is_listed_and_does_its_work(service: Service, token: str, era: str) -> None:
     """One after the other on one note; each answer holds what it must."""
     async with service.client(token, era) as client:
-        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-        for name, arguments, expected in CALLS:
-            given = json.loads(json.dumps(arguments).replace("{era}", era))
-            result = await client.call_tool(name, given)
-            assert not result.is_error, f"{name}: {text_of(result)}"
-            assert expected.replace("{era}", era) in text_of(result), name
-            assert (result.structured_content is not None) == (listed[name].output_schema is not None)
+        listed = await all_called(client, era)
     ours = {spec.name for spec in SPECS}
     assert ours <= listed.keys()
     assert {name for name, _, _ in CALLS} == ours
