@@ -103,6 +103,8 @@ def parse(raw: str) -> VaultPath:
         raise PathRefused("INVALID_PATH", "the path holds a backslash; folders are separated by '/'.")
     if raw.startswith(("/", "~")):
         raise PathRefused("INVALID_PATH", "the path must be relative to the vault, without a leading '/' or '~'.")
+    if "://" in raw:
+        raise PathRefused("INVALID_PATH", "that is an address; give the path alone, such as 'Inbox/Ideas.md'.")
     if raw.endswith("/"):
         raise PathRefused("INVALID_PATH", "the path ends in '/'; name the file or folder itself.")
     parts = tuple(raw.split("/"))

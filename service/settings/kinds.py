@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -85,9 +85,14 @@ def toolsets(raw: str) -> tuple[str, ...]:
         raise ValueError(f"that names no toolset; give one or more of: {', '.join(TOOLSETS)}")
     for word in named:
         if word not in TOOLSETS:
-            near = difflib.get_close_matches(word, TOOLSETS, n=1, cutoff=0)
-            raise ValueError(f"there is no toolset {word!r}: did you mean {near[0]}? There are: {', '.join(TOOLSETS)}")
+            raise ValueError(f"there is no toolset {word!r}{_nearest(word, TOOLSETS)} There are: {', '.join(TOOLSETS)}")
     return named
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    """The end of "there is no such word": the name that was likely meant, if one is near enough to be that."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f": did you mean {near[0]}?" if near else "."
 
 
 def secrets(raw: str) -> tuple[str, ...]:
@@ -203,8 +208,7 @@ def locale(raw: str) -> str:
     for found in (name, name.partition("-")[0]):
         if found in LOCALES or not found:
             return found
-    near = difflib.get_close_matches(found, LOCALES, n=1, cutoff=0)
-    raise ValueError(f"{raw!r} is no language known here: did you mean {near[0]}? There are: {', '.join(LOCALES)}")
+    raise ValueError(f"{raw!r} is no language known here{_nearest(found, LOCALES)} There are: {', '.join(LOCALES)}")
 
 
 def zone(raw: str) -> ZoneInfo:

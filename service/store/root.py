@@ -173,7 +173,7 @@ def _in_our_words(error: OSError, path: VaultPath) -> AppError | OSError:
             "OUTSIDE_VAULT", "that path goes through a symbolic link, which is not followed; use the real path."
         )
     if error.errno == errno.ENOTDIR:
-        return PathRefused("INVALID_PATH", f"{str(path)!r} is a file, not a folder; name a folder.")
+        return PathRefused("INVALID_PATH", f"{str(path)!r} is a file, not a folder; name the folder it lies in.")
     if error.errno == errno.ENOENT:
         return NoteNotFound(str(path))
     return faults.in_our_words(error, str(path), None) or error

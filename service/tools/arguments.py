@@ -51,7 +51,7 @@ NotePath: TypeAlias = Annotated[str, Field(description="E.g. 'Projects/Garden.md
 NewPath: TypeAlias = Annotated[str, Field(description="Vault-relative, ending in .md, .markdown or .txt.")]
 FilePath: TypeAlias = Annotated[str, Field(description="Vault-relative, e.g. 'Files/plan.pdf'.")]
 NewFilePath: TypeAlias = Annotated[str, Field(description="Vault-relative; the type stays.")]
-FolderPath: TypeAlias = Annotated[str, Field(description="Vault-relative; empty for the whole vault.")]
+FolderPath: TypeAlias = Annotated[str, Field(description="A folder, vault-relative; empty for the whole vault.")]
 ExpectedHash: TypeAlias = Annotated[str, Field(description="Version you last read (4-64 hex), else CONFLICT.")]
 Content: TypeAlias = Annotated[str, Field(json_schema_extra={"maxLength": limits.MAX_WRITE_CHARS})]
 """Text of a write. The bound is told here and kept by the vault, which says TOO_LARGE."""

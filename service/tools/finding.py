@@ -26,7 +26,7 @@ def search_notes(
     mode: Literal["literal", "ranked"] = "literal",
     limit: Annotated[int, Field(ge=1, le=50)] = 20,
     offset: Offset = 0,
-    path_prefix: Annotated[FolderPath, Field(description="A folder, vault-relative; empty for the whole vault.")] = "",
+    path_prefix: FolderPath = "",
     exclude_paths: Annotated[
         list[str] | None, Field(max_length=50, description="Folders or notes to leave out.")
     ] = None,

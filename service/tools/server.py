@@ -55,6 +55,8 @@ _LONG_ANSWERS: Final = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS}
 
 _BETTER: Final = {
     "list_type": "must be a list, or the JSON text of one",
+    "dict_type": "must be an object, or the JSON text of one",
+    "model_type": "must be an object",
     "missing": "is missing",
     "extra_forbidden": "is no field here",
     "string_unicode": "holds half of a surrogate pair; send whole characters",

@@ -39,7 +39,7 @@ CODES: Final[Mapping[str, str]] = {
     "TOO_LARGE": "More than one write or one note may hold.",
     "NOT_TEXT": "The note is no UTF-8, so it can be read but not changed.",
     "READ_ONLY": "Strongroom or the vault's file system is read-only.",
-    "FORBIDDEN": "The token may not do this, or is no longer alive.",
+    "FORBIDDEN": "The token may not do this, has used up its writes for the hour, or is no longer alive.",
     "BUSY": "Another program is writing; try again.",
     "NO_SPACE": "The disk is full; nothing was changed.",
     "UNAVAILABLE": "The vault or its history does not answer, or a search took too long; try again later.",
@@ -122,7 +122,12 @@ def _types() -> list[tuple[str, ...]]:
     return [
         (_suffixes(paths.MARKDOWN_SUFFIXES), "text, with properties, headings, tags, tasks and links", "yes", "yes"),
         ("`.txt`", "text", "yes", "yes"),
-        ("`.canvas`", "an outline of cards and edges", "as JSON, with `STRONGROOM_WRITE_TYPES=canvas`", "no"),
+        (
+            "`.canvas`",
+            "an outline of cards and edges",
+            "as text, which should be its JSON, with `STRONGROOM_WRITE_TYPES=canvas`",
+            "no",
+        ),
         ("`.base`", "text", "as text, with `STRONGROOM_WRITE_TYPES=base`", "no"),
         (_suffixes(paths.IMAGE_SUFFIXES), f"a resource, up to {limits.MAX_IMAGE_BYTES:,} bytes", "no", "no"),
         ("`.svg`", "not at all: [it may hold scripts and hidden text](../explanation/guards.md#pictures)", "no", "no"),

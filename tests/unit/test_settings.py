@@ -138,7 +138,7 @@ def test_the_zone_is_that_of_the_tz_database(raw: str) -> None:
         ("STRONGROOM_TOOLSETS", "notes,conector", "did you mean connector?"),
         ("STRONGROOM_TOOLSETS", "file", "did you mean files?"),
         ("STRONGROOM_TOOLSETS", "link", "did you mean links?"),
-        ("STRONGROOM_TOOLSETS", "task", "did you mean tasks?"),
+        ("STRONGROOM_TOOLSETS", "taks", "did you mean tasks?"),
         ("STRONGROOM_WRITE_TYPES", "md", "one or both of: canvas, base"),
         ("STRONGROOM_PUBLIC_URL", "https://notes.example.org:99999", "https://notes.example.org"),
         ("STRONGROOM_PUBLIC_URL", "https://notes.example.org:x", "https://notes.example.org"),
@@ -251,6 +251,14 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(name: str, nearest: str
 def test_an_unknown_name_like_no_other_points_to_the_list() -> None:
     (found,) = problems({"STRONGROOM_QQQQQ": "x"})
     assert "docs/reference/settings.md" in found
+
+
+@pytest.mark.parametrize(("name", "word"), [("STRONGROOM_TOOLSETS", "mcpvault"), ("STRONGROOM_LOCALE", "xx")])
+def test_a_word_like_no_other_is_refused_with_the_list_and_no_guess(name: str, word: str) -> None:
+    """Seen by a new user: `mcpvault` was answered with "did you mean daily?", and `xx` with "did you mean zh-tw?"."""
+    (found,) = problems({name: word})
+    assert ". There are: " in found
+    assert "did you mean" not in found
 
 
 def test_the_value_of_a_misspelt_secret_is_not_repeated() -> None:

@@ -267,6 +267,13 @@ def test_a_path_that_may_not_be_used_is_refused_without_an_echo(raw: str, code: 
         assert raw.strip() not in said or len(raw.strip()) < 5
 
 
+@pytest.mark.parametrize("raw", ["note://Inbox/Ideas.md", "strongroom://guide", "file:///etc/passwd"])
+def test_an_address_in_the_place_of_a_path_is_told_apart(raw: str) -> None:
+    """Seen by a new user: a model gives a resource's address to read_note, and was told of an empty part."""
+    with pytest.raises(PathRefused, match="that is an address; give the path alone"):
+        paths.note(raw)
+
+
 @pytest.mark.parametrize("raw", NEW_REFUSED)
 def test_a_new_name_that_others_cannot_carry_is_refused(raw: str) -> None:
     with pytest.raises(PathRefused):

@@ -180,7 +180,10 @@ async def test_a_file_that_is_named_as_a_folder_is_told(caller: Caller, desk: De
         ("list_notes", {"folder": "a.md"}),
         ("search_notes", {"query": "w", "path_prefix": "a.md"}),
     ):
-        assert await caller.refusal(tool, **arguments) == "INVALID_PATH: 'a.md' is a file, not a folder; name a folder."
+        assert (
+            await caller.refusal(tool, **arguments)
+            == "INVALID_PATH: 'a.md' is a file, not a folder; name the folder it lies in."
+        )
 
 
 async def test_an_answer_is_bounded_by_its_text_and_paging_still_finds_everything(caller: Caller, desk: Desk) -> None:

@@ -60,7 +60,16 @@ async def test_json_text_means_what_it_says(
             said = await caller.refusal(tool, **{**others, name: wrong})
             assert said.startswith("INVALID_ARGUMENT: "), said
             assert name in said
+            assert "dictionary" not in said, "that is a word of Python's, which no client knows"
         before = {path: path.read_bytes() for path in desk.folder.rglob("*") if path.is_file()}
         assert {str(path.relative_to(desk.folder)) for path in before} == NOTES.keys()
         said = await caller.call(tool, **{**others, name: json.dumps(value)})
         assert "INVALID_ARGUMENT" not in said.model_dump_json()
+
+
+async def test_an_edit_that_is_no_object_is_refused_in_words_that_every_client_knows(desk: Desk) -> None:
+    """Seen by a new user: "should be a valid dictionary or instance of EditAsked"."""
+    desk.put(NOTES)
+    async with calling(desk.room, SPECS) as caller:
+        said = await caller.refusal("edit_note", path="old.md", edits=["x"])
+    assert said == "INVALID_ARGUMENT: edits.0: must be an object. Nothing was done."
