@@ -131,7 +131,7 @@ class InvalidFrontmatter(Refused):
     code = "INVALID_FRONTMATTER"
 
     def __init__(self, why: str, line: int) -> None:
-        self.line = line
+        self.why, self.line = why, line
         super().__init__(
             f"the front matter cannot be read as properties: {why} (line {line}); read_note shows it as text, and edit_note "
             "can mend it."
@@ -142,11 +142,23 @@ class FrontmatterKept(InvalidFrontmatter):
     """The properties of a note can be read, but not be changed so that all others stay as they are."""
 
     def __init__(self, why: str, line: int) -> None:
-        self.line = line
+        self.why, self.line = why, line
         Refused.__init__(
             self,
             f"the front matter cannot be changed property by property: {why} (line {line}); read it with read_note and "
             "change it with edit_note. Nothing was changed.",
+        )
+
+
+class FrontmatterGiven(InvalidFrontmatter):
+    """A text that was given has front matter of its own, which cannot take the properties that were given beside it."""
+
+    def __init__(self, cause: InvalidFrontmatter) -> None:
+        self.why, self.line = cause.why, cause.line
+        Refused.__init__(
+            self,
+            f"the front matter in content cannot take the properties given: {self.why} (line {self.line}); mend it, or leave "
+            "it out of content. Nothing was written.",
         )
 
 

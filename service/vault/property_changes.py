@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.errors import BadArgument, FrontmatterKept, UnsafeContent
+from service.errors import BadArgument, FrontmatterGiven, FrontmatterKept, InvalidFrontmatter, UnsafeContent
 from service.guards import incoming
 from service.guards.incoming import Incoming
 from service.guards.paths import VaultPath
@@ -134,11 +134,16 @@ def on_top(content: str, values: Mapping[str, Value], line_end: str) -> str:
     """The text of a note with properties set in its front matter, which it gets if it has none.
 
     Raises:
-        InvalidFrontmatter, FrontmatterKept, BadArgument: as `property_edits.plan`.
+        FrontmatterGiven: its front matter cannot be read, or not be changed line by line.
+        BadArgument, TooLarge: as `property_edits.plan`.
     """
     if not values:
         return content
-    return property_edits.applied(content, property_edits.plan(content, Wanted(values), line_end).pieces)
+    try:
+        change = property_edits.plan(content, Wanted(values), line_end)
+    except InvalidFrontmatter as error:
+        raise FrontmatterGiven(error) from error
+    return property_edits.applied(content, change.pieces)
 
 
 def visible(wanted: Wanted) -> tuple[Wanted, str]:

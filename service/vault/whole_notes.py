@@ -75,7 +75,7 @@ def create(vault: Vault, actor: Actor, path: VaultPath, content: str, values: Ma
 
     Raises:
         PathRefused: properties are given, and it is no Markdown.
-        InvalidFrontmatter, BadArgument: as `property_changes.on_top`.
+        FrontmatterGiven, BadArgument: as `property_changes.on_top`.
         As `notes.create`.
     """
     text.check_size(content, "the content")

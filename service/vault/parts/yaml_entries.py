@@ -132,18 +132,17 @@ def of(text: str, first_line: int = 1) -> Entries:
     row = list(yaml.events(text, first_line))
     values = yaml.built(row, first_line, may_repeat=True)
     inside = row[2:-2]
-    if not values or not inside:
-        return Entries(text, (), values)
-    first = inside[0]
+    first = inside[0] if inside else None
+    in_braces = isinstance(first, CollectionStartEvent) and bool(first.flow_style)
+    if not values:
+        return Entries(text, (), values, in_braces)
     found: list[Entry] = []
     at = 1
     while at < len(inside) - 1:
         until = _end_of_node(inside, at + 1)
         found.append(_entry(text, inside[at], inside[at + 1 : until]))
         at = until
-    return Entries(
-        text, tuple(found), values, in_braces=bool(isinstance(first, CollectionStartEvent) and first.flow_style)
-    )
+    return Entries(text, tuple(found), values, in_braces)
 
 
 def items(text: str, value: Node) -> Sequence[Node]:

@@ -118,6 +118,13 @@ def test_what_cannot_be_changed_line_by_line_is_refused_with_a_way_out(
     assert text_of(desk) == note
 
 
+def test_empty_braces_are_called_what_they_are(desk: Desk) -> None:
+    """Some programs write an empty front matter as {}."""
+    desk.put({"n.md": "---\n{}\n---\n"})
+    with pytest.raises(FrontmatterKept, match="in braces"):
+        property_changes.update(desk.vault, desk.actor, NOTE, Wanted({"b": 1}))
+
+
 @pytest.mark.parametrize(
     ("note", "values", "gone", "expected"),
     [

@@ -308,6 +308,17 @@ def test_a_new_note_whose_own_front_matter_is_malformed_gets_no_second(desk: Des
     assert not (desk.folder / "n.md").exists()
 
 
+@pytest.mark.parametrize("content", ["---\nno end", "---\na: [\n---\n", "\n---\na: 1\n---\n", "---\n{a: 1}\n---\n"])
+def test_what_is_wrong_with_the_given_text_is_not_sought_in_the_note(desk: Desk, content: str) -> None:
+    """contract.md: errors say what to do next; there is no note yet to be read or edited."""
+    with pytest.raises(InvalidFrontmatter, match="in content") as refused:
+        whole_notes.create(desk.vault, desk.actor, NOTE, content, {"b": 1})
+    assert "read_note" not in str(refused.value)
+    with pytest.raises(InvalidFrontmatter, match="in content"):
+        overwrite(desk, "old", content, {"b": 1})
+    assert desk.bytes_of("n.md") == b"old"
+
+
 def test_only_markdown_has_properties(desk: Desk) -> None:
     """contract.md, path: Markdown features are for .md and .markdown."""
     text = paths.new_note("n.txt")
