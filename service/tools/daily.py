@@ -31,7 +31,7 @@ def get_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> str:
 
 
 def create_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> PeriodMade:
-    """Create that note from the vault's template; one that is there stays."""
+    """Create the note of the day (or its week, month, quarter, year) from the vault's template; one that is there stays."""
     vault = room(ctx).vault
     return PeriodMade.made(daily.create(vault, actor(ctx), _place(vault, date, period)))
 
@@ -39,7 +39,7 @@ def create_daily_note(ctx: Ctx, date: Day = "", period: Periods = "daily") -> Pe
 def append_daily_note(
     ctx: Ctx, text: Annotated[Content, Field(min_length=1)], date: Day = "", period: Periods = "daily"
 ) -> LineAppended:
-    """Add '- HH:MM text' to the end of that note, created if missing; '- [ ] text' stays a task."""
+    """Add '- HH:MM text' to the end of the note of the day (or its week, ...), created if missing; '- [ ] text' stays a task."""
     vault = room(ctx).vault
     done = daily.append(vault, actor(ctx), text, _place(vault, date, period))
     return notices.with_signs(LineAppended.to_day(done), text)

@@ -31,7 +31,7 @@ def list_tasks(
     offset: Offset = 0,
     include_low_trust: IncludeLowTrust = False,
 ) -> TasksListed:
-    """List tasks of the vault, by due date (YYYY-MM-DD, bounds included), those without last."""
+    """List tasks of the vault, by due date (YYYY-MM-DD, bounds included), those without one last."""
     here = room(ctx)
     found = tasks.find(
         here.vault,
