@@ -1,8 +1,9 @@
 """How a link has to be written so that it leads where it led, once files have other names. Pure, no disk.
 
-A link is left as it is, to the byte, when it still leads to the same file. Otherwise its path part alone is written anew, as
-its writer would have: a bare name stays the shortest that leads there, a relative path stays relative, one from the root
-stays from the root, and `.md` stays or stays away. What is no link (code, comments) is never looked at.
+A link is left as it is, to the byte, when it still leads to the same file (`./x` and `../x` by just that way). Otherwise
+its path part alone is written anew, as its writer would have: a bare name stays the shortest that leads there, a relative
+path stays relative, one from the root stays from the root, and `.md` stays or stays away. What is no link (code, comments)
+is never looked at.
 """
 
 from __future__ import annotations
@@ -161,9 +162,9 @@ class _Change:
         wanted = names.now(was)
         if names.after.first(use.target, there) == wanted:
             after = names.after.resolve(use.target, there)
-            if not _is_tied(use.target, after, there) or _is_tied(
-                use.target, names.before.resolve(use.target, source), source
-            ):
+            was_tied = _is_tied(use.target, names.before.resolve(use.target, source), source)
+            is_astray = _is_right(use.target, source, was) and not _is_right(use.target, there, wanted)
+            if not is_astray and (was_tied or not _is_tied(use.target, after, there)):
                 return None
         return _Change(use, was, wanted, source, there, names)
 
@@ -232,6 +233,23 @@ def _is_tied(target: str, found: Resolved, source: VaultPath) -> bool:
         return False
     here = folded(str(source.parent))
     return len(one) == len(other) and one.startswith(here) == other.startswith(here)
+
+
+def _is_right(target: str, source: VaultPath, leads_to: VaultPath) -> bool:
+    """Whether `./x` or `../x` is the way from the file it stands in: what other programs follow, too, which do not search
+    for a file whose path ends alike."""
+    if not target.startswith(("./", "../")):
+        return False
+    parts = list(source.parent.parts)
+    for part in target.split("/"):
+        if part == "..":
+            if not parts:
+                return False
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    path = folded("/".join(parts))
+    return folded(str(leads_to)) in (path, path + _NOTE_SUFFIX)
 
 
 def _as_written(parts: Sequence[str], *, keeps: bool) -> str:

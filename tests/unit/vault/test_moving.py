@@ -160,6 +160,30 @@ def test_the_links_of_the_moved_note_itself_lead_where_they_led(desk: Desk) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "before", "after"),
+    [
+        ("a/x/n.md", "a/n.md", "[b](../b.md) ![[../b#h]]", "[b](b.md) ![[b#h]]"),
+        ("a/n.md", "n.md", "[c](../c.md) [[../c]]", "[c](c.md) [[c]]"),
+        ("a/n.md", "d/n.md", "[c](../c.md) [b](../a/b.md)", "[c](../c.md) [b](../a/b.md)"),
+        ("a/n.md", "a/x/n.md", "[b](./b.md) [c](../c.md)", "[b](../b.md) [c](../../c.md)"),
+    ],
+)
+def test_a_relative_link_is_right_from_where_it_stands(
+    desk: Desk, source: str, target: str, before: str, after: str
+) -> None:
+    """Not only as Obsidian finds it, which takes `../b` for any file `…b.md` if nothing is there: other programs do not."""
+    desk.put({source: before, "a/b.md": "# h\n", "c.md": ""})
+    move(desk, source, target)
+    assert desk.bytes_of(target).decode() == after
+
+
+def test_a_relative_link_follows_a_folder_that_moves_deeper(desk: Desk) -> None:
+    desk.put({"T/a.md": "", "o/n.md": "[a](../T/a.md) [[../T/a]] [[T/a]]"})
+    move(desk, "T", "U/T", is_folder=True)
+    assert desk.bytes_of("o/n.md").decode() == "[a](../U/T/a.md) [[../U/T/a]] [[T/a]]"
+
+
 def test_a_link_that_the_new_name_would_catch_is_written_so_that_it_is_not(desk: Desk) -> None:
     """Every link that resolved before, also those to other notes."""
     desk.put(
