@@ -264,7 +264,7 @@ def test_after_any_move_every_link_leads_where_it_led(data: st.DataObject) -> No
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@settings(max_examples=3000, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=2000, deadline=None, suppress_health_check=SLOW)
 @given(st.data())
 def test_after_any_of_many_moves_every_link_leads_where_it_led(data: st.DataObject) -> None:
     """The same, fresh ones."""

@@ -241,7 +241,7 @@ def test_whatever_the_yaml_it_is_changed_as_asked_or_refused(made: Made, place: 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 @given(front_matters.notes(), SETS, st.sets(st.sampled_from([*map(front_matters._bare, NAMES), "refers"]), max_size=2))
-@settings(max_examples=10_000)
+@settings(max_examples=6_000)
 def test_only_the_named_properties_change_at_length(made: Made, values: dict[str, Value], gone: set[str]) -> None:
     """The same, many times."""
     test_only_the_named_properties_change_and_they_say_what_was_asked.hypothesis.inner_test(made, values, gone)

@@ -10,16 +10,21 @@ from service.vault import frontmatter
 from service.vault.parts import yaml
 
 _NAMES: Final = ("aliases", "alias")
+_MAX_BYTES_OF_ONE: Final = 4
+"""Bytes of a character in UTF-8, at most."""
 
 
 def may_hold(data: bytes) -> bool:
     """Whether a note's bytes may hold an alias, at the price of a glance."""
-    return data.startswith(b"---") and b"alias" in data[: limits.MAX_FRONTMATTER_CHARS].lower()
+    if not data.startswith(b"---"):
+        return False
+    head = data[: _MAX_BYTES_OF_ONE * limits.MAX_FRONTMATTER_CHARS].lower()
+    return b"alias" in head or b"\\" in head
 
 
 def of(text: str) -> tuple[str, ...]:
     """The aliases in a note's properties, in order: a list, or one line with commas. Never raises."""
-    if not text.startswith("---") or "alias" not in text.lower():
+    if not text.startswith("---") or not ("alias" in text.lower() or "\\" in text):
         return ()
     try:
         values = yaml.parse(frontmatter.inner(text))

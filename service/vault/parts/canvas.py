@@ -120,7 +120,7 @@ def shown_links(canvas: Canvas, shown: Callable[[str], str] | None = None) -> tu
 
 def may_hold(data: bytes) -> bool:
     """Whether the bytes of a canvas may hold a link, at the price of a glance."""
-    return b'"nodes"' in data
+    return b'"nodes"' in data or b"\\u" in data
 
 
 def links_in(text: str) -> tuple[LinkUse, ...]:

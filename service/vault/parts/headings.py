@@ -18,7 +18,8 @@ from service.vault.parts.prose import Prose
 
 _LOOSE: Final = re.compile(r"[*_~=`\[\]\\\ufe0e\ufe0f]+|[ \t]\^[A-Za-z0-9-]+\Z")
 """Marks of emphasis and links, the style of an emoji, a block id at the end."""
-_MAY_BE: Final = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t\r\n]|\Z)|[=-]+[ \t]*\r?$)", re.MULTILINE)
+_MAY_BE: Final = re.compile(r"^\ufeff? {0,3}(?:#{1,6}(?:[ \t\r\n]|\Z)|[=-]+[ \t]*\r?$)", re.MULTILINE)
+_UNDERLINE: Final = re.compile(r"\n *[=-]")
 _HASHES: Final = re.compile(r"#{1,6}[ \t]*")
 _MAX_LEVELS: Final = 6
 
@@ -48,11 +49,7 @@ class Heading:
 
 def of(text: str) -> tuple[Heading, ...]:
     """The headings of a text, in order. Linear; never raises."""
-    return (
-        within(prose.read(text))
-        if "#" in text or "==" in text or "--" in text or "\n=" in text or "\n-" in text
-        else ()
-    )
+    return within(prose.read(text)) if "#" in text or _UNDERLINE.search(text) else ()
 
 
 def lines_at_most(text: str) -> int:
