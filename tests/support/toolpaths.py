@@ -66,6 +66,13 @@ NOTES: Final = {
 }
 """What the sample calls expect in the vault."""
 
+BESIDES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "update_frontmatter": {"set": {"due": "2026-03-01"}},
+    "update_tags": {"add": ["a"]},
+    "write_note": {"mode": "append"},
+}
+"""What a call needs in order to change something, besides what it cannot do without."""
+
 _ERROR: Final = re.compile(r"\A([A-Z_]+): ")
 _IN_PLACE: Final = re.compile(r'(?:\A\[.*?\] |"error":")([A-Z_]+): ')
 
@@ -91,6 +98,7 @@ class Place:
     parameter: str
     kind: Kind
     is_list: bool
+    is_optional: bool
     others: Mapping[str, Any]
 
     def __str__(self) -> str:
@@ -126,20 +134,21 @@ def _places() -> Iterator[Place]:
             told = f"{name} {about.get('description', '')}".lower()
             if "folder" in told or "prefix" in name:
                 kind = Kind.FOLDER
-            elif about.get("description") in new:
+            elif about.get("description") in new and not (name == "path" and "expected_hash" in schema["properties"]):
                 kind = Kind.NEW
             elif about.get("description") in of_any_type:
                 kind = Kind.FILE
             else:
                 kind = Kind.WRITTEN if spec.writes else Kind.NOTE
-            yield Place(spec.name, name, kind, is_list, sample(spec.name, schema.get("required", [])))
+            required = schema.get("required", [])
+            yield Place(spec.name, name, kind, is_list, name not in required, sample(spec.name, required))
 
 
 def sample(tool: str, required: Sequence[str]) -> dict[str, Any]:
-    """The arguments that a call of the tool cannot do without."""
+    """The arguments that a call of the tool cannot do without, and those without which it would change nothing."""
     arguments = next(arguments for name, arguments, _ in CALLS if name == tool)
     filled = json.loads(json.dumps(arguments).replace("{era}", ERA))
-    return {name: filled[name] for name in required}
+    return {**{name: filled[name] for name in required}, **BESIDES.get(tool, {})}
 
 
 @dataclass(frozen=True)
