@@ -72,8 +72,12 @@ Check = Callable[[], None]
 """Raises OutOfTimeError when it is time to stop; called every now and then."""
 
 
-def find(text: str, check: Check) -> Concealed:
+def find(text: str, check: Check, *, may_hold_markup: bool = True) -> Concealed:
     """What of `text` is not seen, in time linear in its length. Leaving it out may put together something else: ask again.
+
+    Args:
+        check: called every now and then; may raise to stop.
+        may_hold_markup: False where Markdown and HTML are known to hide nothing (`suspicion.may_hide_by_markup`).
 
     Raises:
         OutOfTimeError: as `check` does.
@@ -82,23 +86,21 @@ def find(text: str, check: Check) -> Concealed:
     Where renderers differ (on what ends a line, or a table), what either hides is hidden.
     """
     found = Concealed()
-    for reading in _readings(text):
-        found = found.joined(_find(reading, check))
+    for reading, document in _readings(text) if may_hold_markup else ():
+        found = found.joined(_find(reading, document, check))
     letters = invisible.spans(text) if suspicion.may_hold_invisible(text.encode("utf-8", "surrogatepass")) else []
     found.add(Hidden.INVISIBLE, letters, len(letters))
     return found
 
 
-def _readings(text: str) -> Iterator[str]:
+def _readings(text: str) -> Iterator[tuple[str, Document]]:
     """What renderers make of lone carriage returns, and of a byte order mark that is no file's first bytes."""
-    yield from markdown.readings(text)
+    yield from markdown.documents(text)
     if text.startswith(_MARK):
-        yield from markdown.readings(_FILLER + text[1:])
+        yield from markdown.documents(_FILLER + text[1:])
 
 
-def _find(text: str, check: Check) -> Concealed:
-    check()
-    document = markdown.document(text)
+def _find(text: str, document: Document, check: Check) -> Concealed:
     check()
     found = Concealed()
     if "<" in text:
@@ -106,7 +108,7 @@ def _find(text: str, check: Check) -> Concealed:
     _find_definitions(document, found)
     ended = tables.ended(text, document) if "|" in text else None
     if ended is not None:
-        found = found.joined(_find(ended, check))
+        found = found.joined(_find(ended, markdown.document(ended), check))
     hidden = references.spans(text, _decoded_parts(document))
     found.add(Hidden.INVISIBLE, hidden, len(hidden))
     return found

@@ -16,7 +16,7 @@ from typing import Final
 
 from service.guards import concealed
 from service.guards.concealed import Hidden, OutOfTimeError
-from service.guards.suspicion import may_hide
+from service.guards.suspicion import may_hide, may_hide_by_markup
 
 __all__ = ["Hidden", "View", "counted", "may_hide", "view"]
 
@@ -83,7 +83,7 @@ def view(raw: str, *, budget_s: float | None = None, clock: Callable[[], float] 
 
     try:
         for _ in range(MAX_PASSES):
-            found = concealed.find(text, check) if _is_suspicious(text) else concealed.NOTHING
+            found = _found(text, check)
             spans = _within_lines(text, found.spans)
             if not spans:
                 return View(raw, text, tuple(removed), dict(counts))
@@ -104,8 +104,11 @@ def counted(counts: Mapping[Hidden, int]) -> str:
     )
 
 
-def _is_suspicious(text: str) -> bool:
-    return may_hide(text.encode("utf-8", "surrogatepass"))
+def _found(text: str, check: concealed.Check) -> concealed.Concealed:
+    data = text.encode("utf-8", "surrogatepass")
+    if not may_hide(data):
+        return concealed.NOTHING
+    return concealed.find(text, check, may_hold_markup=may_hide_by_markup(data))
 
 
 def _withheld(raw: str, why: str) -> View:

@@ -39,11 +39,14 @@ _DEFINITION: Final = re.compile(rb"\]:[ \t\r\n>]*(?:[#&\\]|<>|<[ \t]|(?:<[^>\n]*
 _MARKUP: Final = re.compile(rb"<[A-Za-z/!?]")
 _OPENING: Final = re.compile(rb"<[A-Za-z/]")
 _WHOLE_TAG: Final = re.compile(
-    rb"</[A-Za-z][A-Za-z0-9:-]*+[ \t\r\n]*+>|<[A-Za-z][A-Za-z0-9:-]*+"
+    rb"</[A-Za-z][A-Za-z0-9:._-]*+[ \t\r\n]*+>|<[A-Za-z][A-Za-z0-9:._-]*+"
     rb"(?:[ \t\r\n]++[A-Za-z0-9:_-]++(?:=(?:\"[^\"<>\n]*+\"|'[^'<>\n]*+'|[^ \t\r\n\"'=<>`]++))?+)*+"
     rb"[ \t\r\n]*+/?>"
+    rb"|<[A-Za-z][A-Za-z0-9+.-]*+:[^\x00-\x20\x7f\"'`<>]*+>"
+    rb"|<[A-Za-z][A-Za-z0-9.!#$%&*+/=?^_{|}~-]*+@[A-Za-z0-9.-]++>"
 )
-"""A tag that every parser sees alike. Where there are others, one may swallow text."""
+"""A tag that every parser sees alike, or `<https://…>` and `<me@example.org>`: an address, or else a tag that ends with it.
+Where there are others, one may swallow text."""
 _HIDING: Final = re.compile(
     rb"<(?:[!?]|(?:script|style|template|noscript|title|head|noembed|noframes|datalist|dialog|rp|iframe|canvas|object|audio"
     rb"|video|progress|meter|svg|math|input|select|option|marquee|fencedframe)[ \t\r\n\f/>])",
@@ -57,8 +60,18 @@ _HIDING_ATTRIBUTE: Final = re.compile(rb"<[a-z][^<>]*?(?:hidden|popover|style|bg
 
 def may_hide(note: bytes) -> bool:
     """Whether a note's bytes hold anything that its view might leave out."""
-    if may_hold_invisible(note):
-        return True
+    return may_hold_invisible(note) or _may_hide_by_markup(note)
+
+
+def may_hide_by_markup(note: bytes) -> bool:
+    """Whether Markdown or HTML might hide anything of it: no more than what `may_hold_invisible` finds, where they do not.
+
+    Controls may be what ends a word or a tag for some reader, and so leave all in doubt; no other letter does.
+    """
+    return _has_control(note) or _may_hide_by_markup(note)
+
+
+def _may_hide_by_markup(note: bytes) -> bool:
     if b"<" in note and _may_hide_by_html(note):
         return True
     if b"]:" in note and _DEFINITION.search(note):

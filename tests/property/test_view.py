@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.guards import concealed, invisible
 from service.guards.outgoing import MAX_PASSES, View, view
-from service.guards.suspicion import may_hide
+from service.guards.suspicion import may_hide, may_hide_by_markup
 from tests.support.view_fragments import FRAGMENTS
 
 DOCUMENTS = st.lists(
@@ -20,6 +22,64 @@ DOCUMENTS = st.lists(
     max_size=14,
 ).map("".join)
 LIMITS = settings(max_examples=400, deadline=None)
+HARMLESS = (
+    *(
+        "<windows.h>",
+        "</windows.h>",
+        "<a_b>",
+        "<https://e.org/a?b=c>",
+        "<me@e.org>",
+        "<a/b@c>",
+        "<p:x>",
+        "<b=c@d>",
+        "<div>",
+    ),
+    *(
+        "</div>",
+        "<b>",
+        "<p>",
+        "<textarea>",
+        "</textarea>",
+        "<xmp>",
+        "<td>",
+        "<table>",
+        "<select.x>",
+        "<script.x>",
+        "<x:>",
+    ),
+    *(
+        "<a.b c>",
+        "<rp.x>",
+        "<svg.z>",
+        "<title.x>",
+        "</https://e.org>",
+        "<x.y z='a>b'>",
+        "<x.y",
+        "[a]: x",
+        "[a]",
+        "&zwj;",
+    ),
+    *(
+        "\u200b",
+        "\u200d",
+        "\ufeff",
+        "%%",
+        "$$",
+        "`",
+        "```\n",
+        "|",
+        "---\n",
+        "\n",
+        "\n\n",
+        "\r",
+        "> ",
+        "- ",
+        "    ",
+        '"',
+        "text ",
+    ),
+)
+"""Markup that hides nothing, and what may make something of it that does."""
 
 
 @given(DOCUMENTS)
@@ -67,10 +127,37 @@ def test_things_are_counted_when_and_only_when_something_is_left_out(raw: str) -
 @settings(max_examples=800, deadline=None)
 def test_what_the_look_at_bytes_lets_pass_hides_nothing(raw: str) -> None:
     """The prefilter may say yes for nothing, never no for something: seen with it and without, a text is the same."""
-    from service.guards import concealed
-
     if not may_hide(raw.encode("utf-8", "surrogatepass")):
         assert concealed.find(raw, lambda: None).spans == []
+
+
+@given(st.one_of(DOCUMENTS, st.lists(st.sampled_from(HARMLESS), max_size=9).map("".join), st.text()))
+@settings(max_examples=1_000, deadline=None)
+def test_where_no_markup_may_hide_only_letters_are_hidden(raw: str) -> None:
+    """Markdown is scanned only where it may hide something (complaint 5): what goes is the same as with the scan."""
+    if not may_hide_by_markup(raw.encode("utf-8", "surrogatepass")):
+        assert concealed.find(raw, lambda: None).spans == invisible.spans(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "#include <windows.h>",
+        "<source_dir> and <b.d.f>",
+        "<https://example.org/a?b=c&d#e> or <mailto:me@example.org>",
+        "<me@example.org>",
+        "H<sub>2</sub>O",
+    ],
+)
+def test_addresses_and_placeholders_need_no_second_look(raw: str) -> None:
+    """Ordinary notes are full of them, and a view costs a hundred times the look at bytes."""
+    assert not may_hide(raw.encode())
+
+
+@pytest.mark.parametrize("raw", ['<https://example.org/="> x', "<me@example.org", "<a.b c='>", "<x.y", '<a.b ">'])
+def test_a_tag_that_may_swallow_text_is_looked_at(raw: str) -> None:
+    """Such a one may end far behind where it seems to."""
+    assert may_hide(raw.encode())
 
 
 def test_what_lies_in_too_many_layers_is_withheld() -> None:

@@ -20,7 +20,7 @@ from service.guards.markdown.model import (
     Unseen,
     Wikilink,
 )
-from service.guards.markdown.readings import readings
+from service.guards.markdown.readings import documents, readings
 
 __all__ = [
     "Autolink",
@@ -37,6 +37,7 @@ __all__ = [
     "Unseen",
     "Wikilink",
     "document",
+    "documents",
     "inlines",
     "readings",
 ]

@@ -159,6 +159,9 @@ class Containers:
         self._past_blanks(at, column)
 
     def _past_blanks(self, at: int, column: int) -> None:
+        if at >= self.end or self.text[at] not in " \t":
+            self.at, self.column = at, column
+            return
         found = _BLANKS.match(self.text, at, self.end)
         self.at = found.end() if found else at
         if self.text.find("\t", at, self.at) < 0:

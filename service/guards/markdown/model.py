@@ -26,6 +26,9 @@ class BlockKind(enum.Enum):
     PARAGRAPH = "paragraph"
     RULE = "rule"
 
+    __hash__ = object.__hash__
+    """Sets of kinds are asked for each block; the hash of `Enum` is made in Python, each time anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:

@@ -36,20 +36,37 @@ def readings(text: str) -> tuple[str, ...]:
     A guard that means to find all that is hidden or active looks for it in each of them and takes all it finds. What it
     finds has its place in `text`; the characters there are to be taken from `text`.
     """
-    plain: tuple[str, ...] = (text,)
-    if "\r" in text and _LONE_RETURN.search(text):
-        plain = (_LONE_RETURN.sub("\n", text), _LONE_RETURN.sub(" ", text))
+    plain = _plain(text)
     return tuple(dict.fromkeys(reading for way in plain for reading in (way, _without_doubtful_code(way))))
 
 
-def _without_doubtful_code(text: str) -> str:
-    """`text` with other characters for the marks of all that may be no code."""
+def documents(text: str) -> Iterator[tuple[str, Document]]:
+    """`readings` and what each of them holds; none is scanned twice, nor before it is asked for."""
+    for way in _plain(text):
+        read = document(way)
+        yield way, read
+        reading = _without_doubtful_code(way, read)
+        if reading != way:
+            yield reading, document(reading)
+
+
+def _plain(text: str) -> tuple[str, ...]:
+    """What a carriage return by itself may be: a line end, or a blank."""
+    if "\r" in text and _LONE_RETURN.search(text):
+        return _LONE_RETURN.sub("\n", text), _LONE_RETURN.sub(" ", text)
+    return (text,)
+
+
+def _without_doubtful_code(text: str, read: Document | None = None) -> str:
+    """`text` with other characters for the marks of all that may be no code. `read` is what it holds, if that is known."""
     has_spans = "`" in text and any(mark in text for mark in ("|", "$", "]:", "\n    ", "\t"))
     if not has_spans and not any(mark in text for mark in _PAIRED):
         return text
+    if not _CODE_MARKS.search(text):
+        return text
     pieces: list[str] = []
     at = 0
-    for start, end in _doubts(text, document(text)):
+    for start, end in _doubts(text, read or document(text)):
         pieces += text[at:start], _CODE_MARKS.sub(_letters, text[start:end])
         at = end
     return "".join(pieces) + text[at:]

@@ -52,7 +52,7 @@ def of(text: str) -> tuple[LinkUse, ...]:
     """The links of a note's text, by where they begin. Linear in its length; never raises."""
     if not any(mark in text for mark in _MARKS):
         return ()
-    read = prose.read(text)
+    read = prose.read(text, ("[",))
     found = [use for use in _found(read) if use.kind is LinkKind.PROPERTY or not _is_in_comment(read, use)]
     return tuple(sorted(found, key=lambda use: (use.start, -use.end)))
 

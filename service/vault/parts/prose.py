@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,11 +60,19 @@ class Prose:
                 yield block, pieces
 
 
-def read(text: str) -> Prose:
-    """Scan a text once. Linear; never raises."""
-    document = markdown.document(text)
+def read(text: str, marks: Sequence[str] | None = None) -> Prose:
+    """Scan a text once. Linear; never raises.
+
+    Args:
+        marks: only blocks that hold one of these, or may begin or end a comment, need their pieces; None for all.
+    """
+    document = markdown.document(text, None if marks is None else _holding((*marks, _MARK)))
     starts = (0, *(found.end() for found in _LINE_END.finditer(text)))
     return Prose(text, document, tuple(_comments(text, document)) if _MARK in text else (), starts)
+
+
+def _holding(marks: Sequence[str]) -> Callable[[Block], bool]:
+    return lambda block: any(mark in block.text for mark in marks)
 
 
 def _comments(text: str, document: Document) -> Iterator[Span]:

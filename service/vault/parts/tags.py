@@ -23,6 +23,10 @@ MAX_USES: Final = 50_000
 
 _NO_TEXT: Final = frozenset({BlockKind.FRONTMATTER, BlockKind.FENCED_CODE, BlockKind.INDENTED_CODE, BlockKind.HTML})
 _MARK: Final = re.compile(rb"#[^\s#'!\"$%&()*+,.:;<=>?@^`{|}~\[\]\\]")
+_NAME: Final = re.compile(rb"(?<![0-9a-z_])tags?(?![0-9a-z_])")
+"""The name of a property that holds tags, in lower case; only in double quotes may it be written in other letters."""
+_QUOTED_NAME: Final = re.compile(rb"\"[ \t\r\n]*+[:#]")
+"""Where such a name ends. (An alias, `*a`, may stand for one from elsewhere.)"""
 _NOT_BEFORE: Final = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ(\"',.;:/?&-")
 """What may stand before the first tag of a text only if it was escaped, or ends what is read as one thing and not here."""
 _DISPLAY: Final = re.compile(r"(?<!\\)\$\$+")
@@ -90,7 +94,10 @@ def _may_name(shown: bytes) -> bool:
     while end >= 0 and shown[end + len(_FENCE) : end + len(_FENCE) + 1] not in b" \t\r\n":
         end = shown.find(_FENCE, end + 1)
     head = shown[:end] if end >= 0 else b""
-    return b"tag" in head.lower() or b"\\" in head
+    lower = head.lower()
+    if b"tag" in lower and _NAME.search(lower):
+        return True
+    return b"\\" in head and b'"' in head and (b"*" in head or _QUOTED_NAME.search(head) is not None)
 
 
 def _properties(text: str) -> Iterator[TagUse]:
@@ -103,7 +110,7 @@ def _properties(text: str) -> Iterator[TagUse]:
 def _inline(text: str) -> Iterator[TagUse]:
     if not _may_begin(text.encode("utf-8", "surrogatepass")):
         return
-    read = prose.read(text)
+    read = prose.read(text, ("#", "$$"))
     passed = _merged(sorted((*read.comments, *_formulas(read))))
     at = 0
     for block, pieces in read.spoken():

@@ -15,8 +15,7 @@ from datetime import date
 from typing import Final
 
 from service.guards import markdown
-from service.guards.markdown import Block, Code, Document, Span
-from service.guards.markdown.blocks import scan
+from service.guards.markdown import Block, Code, Span
 from service.vault.parts import prose, task_fields
 from service.vault.parts.prose import Prose
 from service.vault.parts.task_fields import Field, Kind, Style
@@ -25,8 +24,6 @@ _BOX: Final = re.compile(r"\[([^\r\n])\](?=[ \t\r\n]|\Z)")
 _MARK: Final = re.compile(r"[\s>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _MAY_HOLD: Final = re.compile(rb"(?m)^[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[^\r\n\]]{1,4}\]")
 _BLANKS: Final = re.compile(r"\s+")
-_LINE_END: Final = re.compile(r"\n")
-_COMMENT: Final = "%%"
 _CODE: Final = "`"
 
 
@@ -75,14 +72,7 @@ class Task:
 
 def of(text: str) -> tuple[Task, ...]:
     """The tasks of a text, by line. Linear; never raises."""
-    return tuple(in_prose(prose.read(text) if _COMMENT in text else _blocks_of(text)))
-
-
-def _blocks_of(text: str) -> Prose:
-    """A text without comments, as far as tasks need it: links and the like, which take most of the time, are not looked for."""
-    blocks = tuple(scan(text).blocks)
-    starts = (0, *(found.end() for found in _LINE_END.finditer(text)))
-    return Prose(text, Document(blocks, ((),) * len(blocks), ()), (), starts)
+    return tuple(in_prose(prose.read(text, ())))
 
 
 def may_hold(shown: bytes) -> bool:

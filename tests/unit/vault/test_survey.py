@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from service.guards import paths
-from service.vault import survey
+import pytest
+
+from service.errors import Unavailable
+from service.guards import outgoing, paths
+from service.guards.outgoing import View
+from service.vault import survey, tasks
+from service.vault.facts import Facts
+from service.vault.parts import tasks as parts
+from service.vault.parts.tasks import Task
+from service.vault.remembered import Remembered
 from service.vault.survey import Survey
 from tests.support.desk import Desk
 
@@ -36,3 +47,43 @@ def test_what_is_excluded_is_not_looked_into(desk: Desk) -> None:
     desk.put({"a.md": "x", "b/c.md": "y"})
     seen, skipped, left_out = survey.make(desk.vault, _all, is_excluded=lambda path: path.parts == ("b",))
     assert (seen, skipped, left_out) == ([("a.md", b"x")], 0, [])
+
+
+def test_a_survey_that_was_stopped_goes_on_where_it_was_when_it_is_asked_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Complaint 5: a vault that is too large for one question's time is read after a few, each note looked at once."""
+    desk.put({f"{number}.md": f"- [ ] task {number} <!-- hidden -->\n" for number in range(20)})
+    seen: list[str] = []
+    found: list[str] = []
+    look, find = outgoing.view, parts.of
+
+    def looked(raw: str) -> View:
+        seen.append(raw)
+        return look(raw)
+
+    def of(text: str) -> Sequence[Task]:
+        found.append(text)
+        return find(text)
+
+    monkeypatch.setattr(outgoing, "view", looked)
+    facts = Facts(tasks=Remembered(of, parts.may_hold))
+    vault = replace(desk.vault, facts=facts)
+
+    answers: list[tasks.Listed | None] = []
+    while len(answers) < 10 and not any(answers):
+        answers.append(None)
+        with suppress(Unavailable):
+            answers[-1] = tasks.find(vault, tasks.Query(limit=50), now=_ending_after(6, found))
+
+    last = answers.pop()
+    assert answers == [None, None, None]
+    assert last is not None
+    assert last.page.total == 20
+    assert (len(seen), len(set(seen)), len(found), len(set(found))) == (20, 20, 20, 20)
+
+
+def _ending_after(count: int, found: list[str]) -> Callable[[], float]:
+    """A clock for which the time of a survey is over when `count` more notes were read."""
+    most = len(found) + count
+    return lambda: survey.DEADLINE_S + 1 if len(found) >= most else 0.0
