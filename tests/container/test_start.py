@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.container.conftest import Start
-from tests.support.appliance import Folders, structured
+from tests.support.appliance import Folders, structured, text_of, within
 from tests.support.engine import Engine
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can hand a folder to somebody else")
@@ -124,8 +124,77 @@ def test_the_time_zone_decides_which_day_a_line_belongs_to(start: Start, folders
     assert b"fed the cat" in folders.read(str(written["path"]))
 
 
+def test_a_zone_ahead_decides_a_daily_note_named_by_the_vault_s_own_pattern(start: Start, folders: Folders) -> None:
+    """issue 4: a zone ahead of UTC. The pattern holds the offset, since for most of a day the date is UTC's too."""
+    folders.write(".obsidian/daily-notes.json", b'{"folder": "Days", "format": "YYYY/MM-DD dddd ZZ"}')
+    appliance = start(env={"TZ": "Asia/Tokyo", "STRONGROOM_LOCALE": "de"})
+    before = datetime.now(ZoneInfo("Asia/Tokyo"))
+    written = structured(appliance.call(appliance.token(), "append_daily_note", text="fed the cat"))
+    after = datetime.now(ZoneInfo("Asia/Tokyo"))
+    weekdays = ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag")
+    possible = {f"Days/{at:%Y/%m-%d} {weekdays[at.weekday()]} +0900.md" for at in (before, after)}
+    assert written["path"] in possible
+    assert b"fed the cat" in folders.read(str(written["path"]))
+
+
 def test_an_unknown_time_zone_is_refused(start: Start) -> None:
     """containers.md: TZ honoured or refused."""
     appliance = start(env={"TZ": "Europe/Atlantis"}, is_waiting=False)
     assert appliance.exit_code() == 7
     assert "Europe/Atlantis" in appliance.log()
+
+
+@pytest.mark.parametrize(
+    ("setting", "hint"),
+    [
+        ("STRONGROOM_TOOLSETS=notes,dialy", "STRONGROOM_TOOLSETS: there is no toolset 'dialy': did you mean daily?"),
+        ("STRONGROOM_DISABLED_TOOLS=delete_notes", "there is no tool 'delete_notes': did you mean delete_note?"),
+        ("STRONGROOM_READONLY=1", "STRONGROOM_READONLY is not a setting: did you mean STRONGROOM_READ_ONLY?"),
+        ("STRONGROOM_READ_ONLY=ture", "STRONGROOM_READ_ONLY: 'ture' is neither yes nor no; give 1 or 0"),
+    ],
+)
+def test_a_misspelt_name_in_a_setting_stops_the_start_with_the_nearest_right_one(
+    start: Start, folders: Folders, setting: str, hint: str
+) -> None:
+    """issue 4: a wrong name in a setting stops the start; else what the owner meant to switch off would be on."""
+    folders.write("Note.md", b"kept\n")
+    appliance = start(env=dict([setting.split("=")]), is_waiting=False)
+    assert appliance.exit_code() == 7
+    (line,) = appliance.log().strip().splitlines()
+    assert hint in line
+    assert [path.name for path in folders.vault.iterdir()] == ["Note.md"]
+
+
+def test_toolsets_read_only_and_single_tools_are_switched_by_the_container_s_environment(
+    start: Start, folders: Folders
+) -> None:
+    """issue 4: toolsets, read-only mode and the switch of each tool, as a compose file sets them."""
+    folders.write("Note.md", b"kept\n")
+    chosen = {"TOOLSETS": "daily, connector", "DISABLED_TOOLS": "fetch", "READ_ONLY": "1"}
+    appliance = start(env={f"STRONGROOM_{name}": value for name, value in chosen.items()})
+    token = appliance.token()
+
+    async def look() -> tuple[set[str], str]:
+        async with appliance.client(token) as client:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            return listed, text_of(await client.call_tool("append_daily_note", {"text": "x"}))
+
+    listed, refused = within(30, look)
+    assert listed == {"get_daily_note", "search"}
+    assert refused.startswith("READ_ONLY: ")
+    assert [path.name for path in folders.vault.iterdir()] == ["Note.md"]
+
+
+@needs_root
+@pytest.mark.parametrize("spoken", [{}, {"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1"}], ids=["as-it-is", "C", "latin"])
+def test_names_are_utf_8_for_any_user_and_whatever_locale_is_asked_for(
+    start: Start, tmp_path: Path, spoken: dict[str, str]
+) -> None:
+    """Complaint 21. The image has no locale but C.UTF-8, and the service does not start where names are not UTF-8."""
+    folders = Folders.make(tmp_path / "other", owner=54321)
+    name = "Türkçe ığdır 系統 🖊️.md"
+    appliance = start(folders, env=spoken)
+    appliance.call(appliance.token(), "create_note", path=name, content="會議 ağaç\n")
+    assert folders.read(name) == "會議 ağaç\n".encode()
+    appliance.cli("commit")
+    assert folders.committed(name) == folders.read(name)

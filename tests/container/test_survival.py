@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from tests.container.conftest import Start
 from tests.support import engine as engines
-from tests.support.appliance import Appliance, Folders, text_of, within
+from tests.support.appliance import Appliance, Folders, text_of, until_cut
 from tests.support.engine import Engine
 
 STOP_WITHIN_S = 10
@@ -41,7 +41,7 @@ def test_it_stops_within_ten_seconds_and_commits_what_was_written(start: Start, 
             folders.write("Outside.md", b"from outside\n")
             return await to_thread.run_sync(appliance.stop)
 
-    took = _ignoring_lost_streams(write_and_stop)
+    took = until_cut(write_and_stop)
     assert took < STOP_WITHIN_S
     assert appliance.exit_code() == 0
     assert folders.committed("Last.md") == b"last words\n"
@@ -92,7 +92,7 @@ def test_kill_in_mid_write_loses_nothing_acknowledged(start: Start, folders: Fol
     for round_number in range(3):
         _write_until_killed(appliance, token, acknowledged, round_number, after_s=random.uniform(0.3, 1.2))
         appliance.start_again()
-        _no_temporary_files(folders)
+        assert folders.temporary_files() == []
         for name in acknowledged:
             assert folders.read(name) == _body(name), name
     assert len(acknowledged) > 10
@@ -200,33 +200,8 @@ def _write_until_killed(
                 assert not answer.is_error
                 acknowledged.append(name)
 
-    _ignoring_lost_streams(write)
+    until_cut(write)
     killer.join()
-
-
-def _ignoring_lost_streams(work: Callable[[], Awaitable[float | None]]) -> float:
-    """Run async work against a server that goes away under it; what it returned, or 0."""
-    done: list[float] = []
-
-    async def remember() -> None:
-        done.append(await work() or 0)
-
-    try:
-        within(60, remember)
-    except (
-        Exception,
-        BaseExceptionGroup,
-    ) as error:  # the connection is cut in the middle: which error is not our matter
-        if isinstance(error, AssertionError) or (
-            isinstance(error, BaseExceptionGroup) and error.subgroup(AssertionError)
-        ):
-            raise
-    return done[0] if done else 0
-
-
-def _no_temporary_files(folders: Folders) -> None:
-    hidden = [path.name for path in folders.vault.rglob("*") if path.name.endswith(".tmp")]
-    assert hidden == []
 
 
 def _copy_as_tar_would(source: Path, target: Path) -> None:

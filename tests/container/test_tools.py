@@ -52,8 +52,13 @@ EVERY_TOOL = {
     "diff_note",
     "undelete_note",
     "restore_note",
+    "move_file",
+    "search",
+    "fetch",
 }
 """Every tool there is, as a client sees it."""
+
+ALL_ON = {"STRONGROOM_TOOLSETS": "notes,daily,tasks,metadata,links,history,files,connector"}
 
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
@@ -95,6 +100,8 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
         assert "fennel" in several
         assert "NOT_FOUND" in several
         assert "Tour/Soup.md" in text_of(await call("search_notes", query="FENNEL"))
+        assert "Tour/Soup.md" in text_of(await call("search", query="soup with fennel"))
+        assert "lentils" in str(structured(await call("fetch", id="Tour/Soup.md"))["text"])
         assert "Tour/Soup.md" in text_of(await call("list_notes", folder="Tour"))
         assert "Tour/Soup.md" in text_of(await call("list_recent"))
         assert "Tour" in text_of(await call("get_vault_tree"))
@@ -137,7 +144,11 @@ async def use_every_tool(connect: Connect, commit: Callable[[], object], revisio
 
         moved = structured(await call("move_note", **{"from": "Tour/Soup.md", "to": "Tour/Stew.md"}))
         assert moved["path"] == "Tour/Stew.md"
-        await call("move_note", **{"from": "Tour/Stew.md", "to": "Tour/Soup.md"})
+        both = {"from": "Tour/Stew.md", "to": "Tour/Soup.md"}
+        filed = structured(
+            await call("move_file", **both, confirm_from=both["from"], confirm_to=both["to"])  # type: ignore[arg-type]
+        )
+        assert filed["path"] == "Tour/Soup.md"
         await call("delete_note", path="Tour/Soup.md")
         gone = await client.call_tool("read_note", {"path": "Tour/Soup.md"})
         assert gone.is_error
@@ -167,8 +178,8 @@ def revisions(appliance: Appliance) -> Callable[[str], str]:
 
 
 def test_official_client_uses_every_tool_over_http(start: Start) -> None:
-    """issue 2: a real MCP client (the official SDK's) lists and calls every tool of this slice over HTTP."""
-    appliance = start()
+    """issue 2: a real MCP client (the official SDK's) lists and calls every tool over HTTP."""
+    appliance = start(env=ALL_ON)
     token = appliance.token()
     within(
         60,
@@ -179,7 +190,7 @@ def test_official_client_uses_every_tool_over_http(start: Start) -> None:
 
 def test_official_client_uses_every_tool_over_stdio_beside_the_service(start: Start) -> None:
     """issue 2: the same over stdio. decisions 6: beside a running service it joins it."""
-    appliance = start()
+    appliance = start(env=ALL_ON)
     within(60, lambda: use_every_tool(appliance.stdio_client, lambda: appliance.cli("commit"), revisions(appliance)))
     appliance.folders.fsck()
 
@@ -188,7 +199,8 @@ def test_official_client_uses_every_tool_over_stdio_without_a_service(
     start: Start, engine: Engine, request: pytest.FixtureRequest
 ) -> None:
     """decisions 6: without a service `stdio` takes the lock itself; no socket listens, so no network is needed."""
-    beside = start(command=["600"], options={"entrypoint": ["sleep"], "network_mode": "none"}, is_waiting=False)
+    options = {"entrypoint": ["sleep"], "network_mode": "none"}
+    beside = start(command=["600"], env=ALL_ON, options=options, is_waiting=False)
     parameters = StdioServerParameters(
         command=engine.command[0],
         args=[*engine.command[1:], "exec", "-i", beside.name, "strongroom", "stdio", "/vault"],

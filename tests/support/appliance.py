@@ -13,7 +13,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,6 +107,10 @@ class Folders:
         """Whether anything was committed yet."""
         git_dir = self.state / "history.git"
         return git_dir.is_dir() and self.git("for-each-ref") != ""
+
+    def temporary_files(self) -> list[str]:
+        """Names of what a write leaves in the vault when it is cut short; none after a start."""
+        return [path.name for path in self.vault.rglob("*") if path.name.endswith(".tmp")]
 
     def fsck(self) -> None:
         """See that git finds nothing wrong with our history.
@@ -361,6 +365,26 @@ def within(timeout_s: float, work: Callable[[], Any]) -> Any:
             return await work()
 
     return anyio.run(bounded)
+
+
+def until_cut(work: Callable[[], Awaitable[float | None]]) -> float:
+    """Run async work against a server that goes away under it; what it returned, or 0."""
+    done: list[float] = []
+
+    async def remember() -> None:
+        done.append(await work() or 0)
+
+    try:
+        within(60, remember)
+    except (
+        Exception,
+        BaseExceptionGroup,
+    ) as error:  # the connection is cut in the middle: which error is not our matter
+        if isinstance(error, AssertionError) or (
+            isinstance(error, BaseExceptionGroup) and error.subgroup(AssertionError)
+        ):
+            raise
+    return done[0] if done else 0
 
 
 def text_of(result: CallToolResult) -> str:
