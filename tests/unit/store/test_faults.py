@@ -30,8 +30,8 @@ from tests.support.timeline import Timeline, timeline_in
 SAMPLED = 2
 """Faults of each operation in the ordinary run."""
 
-SAMPLED_LONG = os.environ.get("FAULTS", "36")
-"""Faults of each operation in the long run, others each time: nine minutes on one core. All 2,800 (`all`) take 45."""
+SAMPLED_LONG = os.environ.get("FAULTS", "28")
+"""Faults of each operation in the long run, others each time: eight minutes on one core. All 2,800 (`all`) take an hour."""
 
 MISSES = 3
 """Times that a run is repeated in which the fault came before the operation: how often Python opens a file varies a little."""
