@@ -7,7 +7,7 @@ from typing import Final
 from service.errors import InvalidFrontmatter
 from service.guards import limits
 from service.vault import frontmatter
-from service.vault.parts import yaml
+from service.vault.parts import tags, yaml
 
 _NAMES: Final = ("aliases", "alias")
 _MAX_BYTES_OF_ONE: Final = 4
@@ -18,8 +18,8 @@ def may_hold(data: bytes) -> bool:
     """Whether a note's bytes may hold an alias, at the price of a glance."""
     if not data.startswith(b"---"):
         return False
-    head = data[: _MAX_BYTES_OF_ONE * limits.MAX_FRONTMATTER_CHARS].lower()
-    return b"alias" in head or b"\\" in head
+    head = tags.front_matter(data)[: _MAX_BYTES_OF_ONE * limits.MAX_FRONTMATTER_CHARS]
+    return b"alias" in head.lower() or (b"\\" in head and b'"' in head)
 
 
 def of(text: str) -> tuple[str, ...]:

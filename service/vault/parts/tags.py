@@ -87,13 +87,18 @@ def _may_begin(shown: bytes) -> bool:
     return False
 
 
-def _may_name(shown: bytes) -> bool:
+def front_matter(shown: bytes) -> bytes:
+    """What may be properties at the beginning of a note, at the price of a glance; nothing without their end."""
     if not shown.startswith(b"---"):
-        return False
+        return b""
     end = shown.find(_FENCE, 3)
     while end >= 0 and shown[end + len(_FENCE) : end + len(_FENCE) + 1] not in b" \t\r\n":
         end = shown.find(_FENCE, end + 1)
-    head = shown[:end] if end >= 0 else b""
+    return shown[:end] if end >= 0 else b""
+
+
+def _may_name(shown: bytes) -> bool:
+    head = front_matter(shown)
     lower = head.lower()
     if b"tag" in lower and _NAME.search(lower):
         return True
