@@ -22,7 +22,7 @@ def test_next_scheduled_commit_holds_a_written_an_edited_and_a_deleted_note(star
     folders.write("Stays.md", b"stays\n")
     appliance = start(env={"STRONGROOM_COMMIT_EVERY": "2s", "STRONGROOM_COMMIT_QUIET": "1s"})
     appliance.wait_for(
-        lambda: folders.has_history() and folders.committed("Deleted.md") == b"going\n", 20, "commit at start"
+        lambda: folders.has_history() and folders.committed("Deleted.md") == b"going\n", 60, "commit at start"
     )
 
     appliance.call(appliance.token(), "create_note", path="Written.md", content="by a tool\n")
@@ -30,7 +30,7 @@ def test_next_scheduled_commit_holds_a_written_an_edited_and_a_deleted_note(star
     (folders.vault / "Deleted.md").unlink()
     expected = {"Written.md": b"by a tool\n", "Edited.md": b"after\n", "Deleted.md": None, "Stays.md": b"stays\n"}
     appliance.wait_for(
-        lambda: {name: folders.committed(name) for name in expected} == expected, 20, "commit what changed, on its own"
+        lambda: {name: folders.committed(name) for name in expected} == expected, 60, "commit what changed, on its own"
     )
     folders.fsck()
 
@@ -41,7 +41,7 @@ def test_a_clock_without_changes_commits_nothing(start: Start, folders: Folders)
     for expected in (1, 2, 3):
         folders.write("Note.md", f"{expected}\n".encode())
         appliance.wait_for(
-            lambda: folders.has_history() and folders.committed("Note.md") == folders.read("Note.md"), 20, "commit"
+            lambda: folders.has_history() and folders.committed("Note.md") == folders.read("Note.md"), 60, "commit"
         )
         for _ in range(5):  # each takes about as long as the clock does
             assert appliance.health().code == 0

@@ -104,9 +104,10 @@ class Folders:
         return self.git_bytes("cat-file", "blob", f"{revision}:{name}")
 
     def has_history(self) -> bool:
-        """Whether anything was committed yet."""
+        """Whether anything was committed yet; git itself cannot be asked while the history is being laid out."""
         git_dir = self.state / "history.git"
-        return git_dir.is_dir() and self.git("for-each-ref") != ""
+        loose = [path for path in (git_dir / "refs").rglob("*") if path.is_file() and path.suffix != ".lock"]
+        return loose != [] or (git_dir / "packed-refs").exists()
 
     def temporary_files(self) -> list[str]:
         """Names of what a write leaves in the vault when it is cut short; none after a start."""
