@@ -91,15 +91,15 @@ def _replaced(now: View, edit: Edit, count: int, line_end: str, who: str) -> Vie
         raise TooLarge(f"the note after {who}", size, limits.MAX_NOTE_BYTES, unit="characters")
     if now.is_whole and CRLF not in now.raw:  # the view is the text itself; a letter may stand in millions of places
         after = now.raw.replace(old, new)
-        return through.changed(after, after, new)
+        return through.changed(now, after, after, new)
     skip, keep = _common_ends(old, new)
     added = text.in_style(new[skip : len(new) - keep], line_end)
     try:
-        return through.changed(*_written(now, old, (skip, keep), added), added)
+        return through.changed(now, *_written(now, old, (skip, keep), added), added)
     except HiddenContent:
         if now.is_whole or skip + keep != len(old):
             raise
-    return through.changed(*_written(now, old, (skip, keep), added, is_after_hidden=True), added)
+    return through.changed(now, *_written(now, old, (skip, keep), added, is_after_hidden=True), added)
 
 
 def _written(

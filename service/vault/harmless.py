@@ -162,7 +162,7 @@ def pieced(vault: Vault, path: VaultPath, old: NoteText, pieces: Sequence[Piece]
 
 
 def _put_in(now: View, pieces: Sequence[Piece], added: str, *, is_after_hidden: bool) -> View:
-    return through.changed(*through.pieced(now, pieces, is_after_hidden=is_after_hidden), added)
+    return through.changed(now, *through.pieced(now, pieces, is_after_hidden=is_after_hidden), added)
 
 
 def _without_invisible(edits: Sequence[Edit]) -> tuple[list[Edit], Counter[str]]:

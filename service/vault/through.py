@@ -105,8 +105,10 @@ def pieced(now: View, pieces: Iterable[Piece], *, is_after_hidden: bool = False)
     return written.getvalue(), shown.getvalue()
 
 
-def changed(raw: str, expected: str, added: str) -> View:
-    """The view of a note's new text, which must be `expected`.
+def changed(was: View, raw: str, expected: str, added: str) -> View:
+    """The view of a note's new text, which must be `expected` and hide what the old one hid.
+
+    The same words may be hidden as part of the note and new: the text that is shown alone would not tell which of them is.
 
     Args:
         added: the new piece, to tell whether it is that which would not be seen.
@@ -115,7 +117,7 @@ def changed(raw: str, expected: str, added: str) -> View:
         HiddenContent: it is not.
     """
     view = look(raw)
-    if view.text != expected:
+    if view.text != expected or _hidden(view) != _hidden(was):
         raise HiddenContent(_why_not(added))
     return view
 
@@ -127,7 +129,8 @@ def appended(before: str, after: str) -> str:
         HiddenContent: it would not be, or would change what is shown of the rest.
     """
     added = after[len(before) :]
-    changed(after, look(before).text + added, added)
+    was = look(before)
+    changed(was, after, was.text + added, added)
     return after
 
 
@@ -141,6 +144,11 @@ def as_hidden(before: str, after: str) -> View:
     if [was.raw[start:end] for start, end in was.removed] != [now.raw[start:end] for start, end in now.removed]:
         raise HiddenContent(_why_not(""))
     return now
+
+
+def _hidden(view: View) -> str:
+    """All that is hidden, in one: what stood apart may stand together once what is shown between is gone."""
+    return "".join(view.raw[start:end] for start, end in view.removed)
 
 
 def _why_not(added: str) -> str:

@@ -154,6 +154,15 @@ def test_so_it_is_for_many_random_notes() -> None:
     assert ends["refused"] > 20, ends
 
 
+@pytest.mark.parametrize(
+    ("raw", "start", "length"), [("ab <!-- x --><!--", 1, 2), ("a&`\n<!-- x --><?x ?><!--<!--", 1, 3)]
+)
+def test_new_words_never_take_the_place_of_hidden_ones(raw: str, start: int, length: int) -> None:
+    """A long run found it: the same marks, put in before, would be hidden, and the hidden ones shown, as if nothing were."""
+    marks = raw[raw.rindex(">") + 1 :]
+    assert check(raw, start, length, marks) == "refused"
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_so_it_is_for_fifty_thousand_more() -> None:

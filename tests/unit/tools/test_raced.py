@@ -25,7 +25,7 @@ from tests.support.swapping import INSIDE, NOTE, SECRET, swapped
 from tests.support.toolpaths import Desk, Kind, desk_over, places
 from tests.support.vaults import lay_out
 
-SHORT_S, LONG_S = 0.15, float(os.environ.get("RACE_S", "5"))
+SHORT_S, LONG_S = 0.15, float(os.environ.get("RACE_S", "4"))
 MORE = {
     "append_daily_note": {"text": "a line"},
     "create_daily_note": {},
