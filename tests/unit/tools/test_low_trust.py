@@ -10,6 +10,7 @@ from mcp_types import TextResourceContents
 
 from service.auth.budget import Budget
 from service.guards import limits
+from service.store.files import version_of
 from service.tools import resources
 from service.tools.catalogue import SPECS
 from service.tools.context import LOW_TRUST
@@ -157,7 +158,11 @@ READS: list[tuple[str, dict[str, object]]] = [
     ("resource", {"uri": "note://clippings/web.md"}),
     ("resource", {"uri": "note://clippings/pic.png"}),
 ]
+_TASK = "- [ ] water\n"
+_OF_TASK = {"path": "todo.md", "line": 1, "expected_hash": version_of(_TASK.encode())}
 WRITES: list[tuple[str, dict[str, object]]] = [
+    ("complete_task", {**_OF_TASK}),
+    ("postpone_task", {**_OF_TASK, "new_date": "2026-03-02"}),
     ("update_frontmatter", {"path": "mine.md", "set": {"a": 1}}),
     ("update_tags", {"path": "mine.md", "add": ["a"]}),
     ("write_note", {"path": "new.md", "content": "x"}),
@@ -186,7 +191,7 @@ async def test_after_each_way_of_reading_one_writes_are_counted(
 ) -> None:
     """decisions.md 11; the budget here is two."""
     desk.room.history.commit("test")
-    desk.put(WEEKLY_NOTE_FROM_OUTSIDE)
+    desk.put({**WEEKLY_NOTE_FROM_OUTSIDE, "todo.md": _TASK})
     for number in range(3):
         await caller.facts("create_note", path=f"before {number}.md", content="x")
     if name == "resource":
@@ -198,6 +203,7 @@ async def test_after_each_way_of_reading_one_writes_are_counted(
     for tool, given in WRITES:
         assert (await caller.refusal(tool, **given)).startswith("FORBIDDEN: "), tool
     assert desk.bytes_of("mine.md").decode() == NOTES["mine.md"]
+    assert desk.bytes_of("todo.md").decode() == _TASK
     assert not (desk.folder / "new.md").exists()
 
 
