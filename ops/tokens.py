@@ -15,8 +15,8 @@ import click
 from ops import output
 
 if TYPE_CHECKING:
+    from service.auth.grants import Grants
     from service.auth.model import Grant
-    from service.auth.tokens import Tokens
 
 
 @click.group()
@@ -31,8 +31,10 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def create(name: str, is_read_only: bool, days: int | None, as_json: bool) -> None:
     """Make a token and show it, this once."""
-    with _tokens() as tokens:
-        grant, token = tokens.create(name, is_read_only=is_read_only, days=days)
+    with _grants() as grants:
+        from service.auth import static
+
+        grant, token = static.create(grants, name, is_read_only=is_read_only, days=days)
     if as_json:
         output.print_json({**_facts(grant), "token": token})
         return
@@ -47,8 +49,8 @@ def create(name: str, is_read_only: bool, days: int | None, as_json: bool) -> No
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(with_ended: bool, as_json: bool) -> None:
     """Show the tokens there are."""
-    with _tokens() as tokens:
-        shown = [grant for grant in tokens.all() if with_ended or _state(grant) == "alive"]
+    with _grants() as grants:
+        shown = [grant for grant in grants.all() if with_ended or _state(grant) == "alive"]
     if as_json:
         output.print_json([_facts(grant) for grant in shown])
         return
@@ -70,8 +72,8 @@ def revoke(word: str | None, is_all: bool, as_json: bool) -> None:
     """Take a token back. A running server stops serving it within a second."""
     if (word is None) is not is_all:
         raise click.UsageError("Name one token by its id or name, or give --all.")
-    with _tokens() as tokens:
-        ended = tokens.revoke_all() if word is None else tokens.revoke(word)
+    with _grants() as grants:
+        ended = grants.revoke_all() if word is None else grants.revoke(word)
     if as_json:
         output.print_json([_facts(grant) for grant in ended])
     elif ended:
@@ -81,10 +83,10 @@ def revoke(word: str | None, is_all: bool, as_json: bool) -> None:
 
 
 @contextmanager
-def _tokens() -> Iterator[Tokens]:
+def _grants() -> Iterator[Grants]:
     from ops.opened import load_settings
+    from service.auth.grants import Grants
     from service.auth.tables import SCHEMA
-    from service.auth.tokens import Tokens
     from service.clock import SystemClock
     from service.store import mounts
     from service.store.db import Database
@@ -93,7 +95,7 @@ def _tokens() -> Iterator[Tokens]:
     mounts.prepare_state(settings.state)
     database = Database(settings.state, (SCHEMA,))
     try:
-        yield Tokens(database, SystemClock(settings.zone))
+        yield Grants(database, SystemClock(settings.zone))
     finally:
         database.close()
 

@@ -23,11 +23,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from service.auth import model, tables
 from service.auth.budget import Budget
+from service.auth.grants import Grants
 from service.auth.guard import Guard
 from service.auth.live import Live
 from service.auth.lookup import Lookup
 from service.auth.model import acting_as
-from service.auth.tokens import Tokens
 from service.clock import Clock, SystemClock
 from service.errors import AlreadyServed, AppError, BadMount, VaultMissing
 from service.guards.trust import Folders, LowTrust
@@ -71,7 +71,7 @@ class Appliance:
 
     settings: Settings
     clock: Clock
-    tokens: Tokens
+    grants: Grants
     history: History
     server: StrongroomServer
     clockwork: Clockwork
@@ -108,7 +108,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         _sweep(files, journal, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
-        tokens = Tokens(database, clock)
+        grants = Grants(database, clock)
         vault = Vault(
             files,
             lock,
@@ -125,14 +125,14 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             history,
             settings,
             clock,
-            tokens.check,
+            grants.check,
             Budget(settings.write_budget),
             tuple(spec.name for spec in specs),
         )
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
         rhythm = Rhythm.of(settings)
         clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)
-        yield Appliance(settings, clock, tokens, history, server, clockwork)
+        yield Appliance(settings, clock, grants, history, server, clockwork)
 
 
 def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
@@ -150,7 +150,7 @@ def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
 
 
 async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Callable[[], None]) -> None:
-    lookup = Lookup(appliance.tokens)
+    lookup = Lookup(appliance.grants)
     live = Live(lookup)
     manager = _session_manager(appliance.server)
     door = OwnersDoor(
@@ -172,7 +172,7 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
                     await _in_thread(appliance.clockwork.stop)
 
     mcp = Guard(body.WholeBody(StreamableHTTPASGIApp(manager)), lookup, live, appliance.clock)
-    app = http.build(mcp, lambda: problems(appliance), appliance.settings, lifespan)
+    app = http.build(mcp, (), lambda: problems(appliance), appliance.settings, lifespan)
     try:
         await serving.serve(app, listener, live.stop, on_ready)
     finally:

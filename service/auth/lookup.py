@@ -15,8 +15,8 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
+from service.auth.grants import Grants
 from service.auth.model import Grant
-from service.auth.tokens import Tokens
 from service.errors import AppError, Unavailable
 
 ANSWER_S: Final = 2.0
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 
 class Lookup:
-    """`Tokens`, asked from the event loop. Close it when the loop ends."""
+    """`Grants`, asked from the event loop. Close it when the loop ends."""
 
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
+    def __init__(self, grants: Grants) -> None:
+        self._grants = grants
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants")
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants-used")  # may wait for other writers
         self._to_note: set[str] = set()
-        self._file = _identity(tokens)
+        self._file = _identity(grants)
 
     async def find(self, token_hash: bytes) -> Grant | None:
         """The living grant behind a token.
@@ -39,7 +39,7 @@ class Lookup:
         Raises:
             Unavailable: the database gave no answer in time.
         """
-        return await self._ask(lambda: self._tokens.find(token_hash))
+        return await self._ask(lambda: self._grants.find(token_hash))
 
     async def ended(self, hashes: Collection[bytes], since_epoch: int) -> tuple[int, frozenset[bytes]]:
         """The epoch now, and those of `hashes` whose grants ended; they are looked at only when the epoch has moved.
@@ -49,10 +49,10 @@ class Lookup:
         """
 
         def look() -> tuple[int, frozenset[bytes]]:
-            epoch = self._tokens.epoch()
+            epoch = self._grants.epoch()
             if epoch == since_epoch:
                 return epoch, frozenset()
-            return epoch, frozenset(one for one in hashes if self._tokens.find(one) is None)
+            return epoch, frozenset(one for one in hashes if self._grants.find(one) is None)
 
         return await self._ask(look)
 
@@ -69,7 +69,7 @@ class Lookup:
 
     def _touch(self, grant: Grant) -> None:
         try:
-            self._tokens.touch(grant)
+            self._grants.touch(grant)
         except (AppError, sqlite3.Error):
             return  # the time of the last use is a comfort, not worth a word
         finally:
@@ -83,11 +83,11 @@ class Lookup:
             raise Unavailable("the state cannot be read, so nobody is let in; see strongroom doctor.") from error
 
     def _checked(self, question: Callable[[], T]) -> T:
-        if _identity(self._tokens) != self._file:
+        if _identity(self._grants) != self._file:
             raise FileNotFoundError("the database file is another one now")
         return question()
 
 
-def _identity(tokens: Tokens) -> tuple[int, int]:
-    seen = os.stat(tokens.path)
+def _identity(grants: Grants) -> tuple[int, int]:
+    seen = os.stat(grants.path)
     return seen.st_dev, seen.st_ino

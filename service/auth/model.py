@@ -26,13 +26,17 @@ class Grant:
 
     Args:
         id: short and typeable; what logs, history and the commands call it.
-        kind: `static` (a token made by a command) or `local` (the owner at this machine, over stdio).
+        kind: `static` (a token made by a command), `oauth` (a client the owner signed in for), `edge` (either, as the edge
+            of a split Strongroom vouches for it) or `local` (the owner at this machine, over stdio).
         name: the owner's word for it, shown in history.
         scopes: what it may do, of SCOPES.
         created: when it was given, UTC.
         expires: when it ends by itself, UTC; None never.
         last_used: to the minute, UTC; None when it never was.
         revoked: when it was taken back, UTC; None while it is alive.
+        folders: the only folders it may see, vault-relative; none of them: the whole vault.
+        client_id: the OAuth client it was given to; None for the other kinds.
+        last_address: where its latest request came from, as far as that can be known.
     """
 
     id: str
@@ -43,6 +47,9 @@ class Grant:
     expires: datetime | None = None
     last_used: datetime | None = None
     revoked: datetime | None = None
+    folders: tuple[str, ...] = ()
+    client_id: str | None = None
+    last_address: str | None = None
 
     @property
     def may_write(self) -> bool:

@@ -1,9 +1,8 @@
-"""The tables of permission, laid out so that signing in with OAuth joins later without a migration by hand.
+"""The tables of permission. Times are seconds since 1970, UTC; secrets are there as hashes only.
 
-A grant is what the owner gave and can take back; a token is one of the strings that stand for it. Today each grant has
-one static token; an OAuth grant will have access and refresh tokens, and fills the columns that are empty now
-(`client_id`, `resource`, `redirect_uri`, `gen`, `parent`, `rotated`, ...). Codes, clients and pending approvals come as
-further steps. Times are seconds since 1970, UTC.
+A grant is what the owner gave and can take back; a token is one of the strings that stand for it: a static one, or the
+access and refresh tokens of an OAuth grant. `folders` holds one folder a line, nothing means the whole vault. `sign_in`
+holds how the owner is known (the passphrase's argon2id hash, whether it is switched off).
 """
 
 from __future__ import annotations
@@ -50,6 +49,61 @@ SCHEMA: Final = Schema(
         );
         CREATE INDEX token_grant ON token (grant_id);
         CREATE INDEX token_parent ON token (parent)
+        """,
+        """
+        ALTER TABLE grant_ ADD COLUMN folders TEXT NOT NULL DEFAULT '';
+        CREATE TABLE client (
+            id TEXT PRIMARY KEY,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            domain TEXT,
+            redirect_uris TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            last_used INTEGER,
+            disabled INTEGER
+        );
+        CREATE TABLE pending (
+            hash BLOB PRIMARY KEY,
+            cookie_hash BLOB NOT NULL,
+            approve_code_hash BLOB NOT NULL UNIQUE,
+            client_id TEXT NOT NULL,
+            client_name TEXT NOT NULL,
+            redirect_uri TEXT NOT NULL,
+            state TEXT,
+            challenge TEXT NOT NULL,
+            scopes TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            decision TEXT,
+            created INTEGER NOT NULL,
+            expires INTEGER NOT NULL,
+            used INTEGER
+        );
+        CREATE TABLE code (
+            hash BLOB PRIMARY KEY,
+            grant_id TEXT NOT NULL REFERENCES grant_ (id) ON DELETE CASCADE,
+            client_id TEXT NOT NULL,
+            challenge TEXT NOT NULL,
+            redirect_uri TEXT NOT NULL,
+            expires INTEGER NOT NULL,
+            used INTEGER
+        );
+        CREATE TABLE throttle (
+            key TEXT PRIMARY KEY,
+            fails INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            until INTEGER NOT NULL
+        );
+        CREATE TABLE sign_in (k TEXT PRIMARY KEY, v TEXT NOT NULL);
+        CREATE TABLE passkey (
+            id BLOB PRIMARY KEY,
+            name TEXT NOT NULL,
+            public_key BLOB NOT NULL,
+            sign_count INTEGER NOT NULL,
+            rp_id TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            last_used INTEGER
+        );
+        CREATE TABLE passkey_code (hash BLOB PRIMARY KEY, expires INTEGER NOT NULL, used INTEGER)
         """,
     ),
 )

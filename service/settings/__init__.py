@@ -37,6 +37,18 @@ class Settings:
     public_url: str | None
     allowed_hosts: tuple[str, ...]
     origin_secrets: tuple[str, ...]
+    client_ip_header: str
+    has_oauth: bool
+    registration: str
+    redirects: tuple[str, ...]
+    access_lifetime_s: float
+    native_access_lifetime_s: float
+    refresh_idle_s: float
+    grant_lifetime_s: float
+    refresh_grace_s: float
+    refresh_reuse: str
+    edge_key: str
+    home_url: str | None
     toolsets: tuple[str, ...]
     disabled_tools: tuple[str, ...]
     is_read_only: bool
@@ -56,6 +68,14 @@ class Settings:
     log_level: str
     log_format: str
     zone: ZoneInfo
+
+    def base_url(self, port: int | None = None) -> str:
+        """The address that clients use, without a path: the public URL, else this machine's own. Never a header's word.
+
+        Args:
+            port: what the server really listens on, where that is known (STRONGROOM_PORT may be 0).
+        """
+        return self.public_url or f"http://127.0.0.1:{self.port if port is None else port}"
 
 
 def load(environ: Mapping[str, str]) -> Settings:
@@ -105,7 +125,7 @@ def redacted(settings: Settings) -> dict[str, str]:
         elif isinstance(value, bool):
             shown[row.name] = "1" if value else "0"
         elif isinstance(value, float):
-            shown[row.name] = f"{value:g}s"
+            shown[row.name] = f"{value:.12g}s"
         else:
             shown[row.name] = row.nothing if value is None else str(value)
     return shown

@@ -27,6 +27,19 @@ OFF: Final = "off"
 """How a list or a number that has a default is switched off, since a name set to nothing counts as not set."""
 MIN_ORIGIN_SECRET_CHARS: Final = 32
 MAX_DURATION_S: Final = 366 * 86400
+_UNSAFE_SCHEMES: Final = (
+    "http",
+    "javascript",
+    "data",
+    "file",
+    "vbscript",
+    "blob",
+    "about",
+    "filesystem",
+    "ws",
+    "wss",
+    "ftp",
+)
 
 _HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 
@@ -162,6 +175,47 @@ def duration(raw: str) -> float:
     if seconds > MAX_DURATION_S:
         raise ValueError(f"{raw[:20]!r} is longer than a year; give less (0 switches it off)")
     return seconds
+
+
+def between(least: str, most: str) -> Callable[[str], float]:
+    """A length of time within bounds, both included."""
+
+    def parse(raw: str) -> float:
+        seconds = duration(raw)
+        if not duration(least) <= seconds <= duration(most):
+            raise ValueError(f"{raw[:20]!r} is out of bounds; give {least} to {most}")
+        return seconds
+
+    return parse
+
+
+def header(raw: str) -> str:
+    """The name of a header, in lower case as ASGI has it."""
+    if raw and not re.fullmatch(r"[A-Za-z0-9-]{1,60}", raw):
+        raise ValueError(f"{raw[:60]!r} is no name of a header; give one such as CF-Connecting-IP")
+    return raw.lower()
+
+
+def redirects(raw: str) -> tuple[str, ...]:
+    """Redirect URIs: https, or a scheme of an app's own; nothing that a browser would run or read locally."""
+    named = words(raw)
+    for word in named:
+        parts = urlsplit(word)
+        is_odd = not re.fullmatch(r"[!-~]+", word) or "\\" in word or parts.fragment or parts.username or ".." in word
+        if is_odd or not parts.scheme or parts.scheme in _UNSAFE_SCHEMES or not (parts.netloc or parts.path):
+            raise ValueError(
+                f"{word[:80]!r} is no address to be sent back to; give one such as https://app.example/callback"
+            )
+    return named
+
+
+def key(raw: str) -> str:
+    found = raw.strip()
+    if found and not re.fullmatch(rf"[!-~]{{{MIN_ORIGIN_SECRET_CHARS},}}", found):
+        raise ValueError(
+            f"use at least {MIN_ORIGIN_SECRET_CHARS} random ASCII characters without blanks, for example from: openssl rand -hex 32"
+        )
+    return found
 
 
 def size(raw: str) -> int:

@@ -6,10 +6,10 @@ should redirect (`/mcp/` answered with a 307 is a known killer of connectors) or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
-from starlette.routing import Route, Router
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import ASGIApp
 
 from service.settings import Settings
@@ -20,16 +20,20 @@ from service.web.health import Healthz, Problems, Readyz
 Lifespan = Callable[[object], AbstractAsyncContextManager[None]]
 
 
-def build(mcp: ASGIApp, problems: Problems, settings: Settings, lifespan: Lifespan) -> ASGIApp:
+def build(
+    mcp: ASGIApp, sign_in: Sequence[BaseRoute], problems: Problems, settings: Settings, lifespan: Lifespan
+) -> ASGIApp:
     """The whole ASGI application.
 
     Args:
         mcp: the protocol's endpoint, already behind its guard.
+        sign_in: the routes of OAuth (`oauth.routes`); none when it is switched off.
         problems: what is wrong right now, for `/readyz`.
         lifespan: entered before the first request and left after the last.
     """
     routes = [
         Route("/mcp", endpoint=mcp),
+        *sign_in,
         Route("/healthz", endpoint=Healthz()),
         Route("/readyz", endpoint=Readyz(problems)),
     ]

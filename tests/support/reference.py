@@ -78,6 +78,7 @@ def settings_page() -> str:
 
 _KINDS: Final[Mapping[str, str]] = {
     "path": "an absolute path; `~` is the home folder.",
+    "header": "the name of a request header, in any case.",
     "address": "an address of this machine, such as `127.0.0.1`, `0.0.0.0` or `::1`.",
     "port": "a number from 1 to 65535.",
     "folders": "folders of the vault, separated by commas, without regard to case: `Clippings` is the one at the root, "

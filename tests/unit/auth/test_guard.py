@@ -11,12 +11,14 @@ import anyio
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from service.auth import static
+from service.auth.grants import Grants
 from service.auth.guard import Guard
 from service.auth.live import MAX_REQUESTS_OF_ONE, Live, Request
 from service.auth.lookup import Lookup
 from service.auth.model import Grant, acting
 from service.auth.tables import SCHEMA
-from service.auth.tokens import Tokens, digest
+from service.auth.tokens import digest
 from service.store.db import Database
 from tests.support.clock import HeldClock
 
@@ -29,8 +31,8 @@ def clock() -> HeldClock:
 
 
 @pytest.fixture
-def tokens(tmp_path: Path, clock: HeldClock) -> Tokens:
-    return Tokens(Database(tmp_path, [SCHEMA]), clock)
+def grants(tmp_path: Path, clock: HeldClock) -> Grants:
+    return Grants(Database(tmp_path, [SCHEMA]), clock)
 
 
 async def answered(guard: Guard, token: str, method: str = "POST") -> tuple[int, list[Message]]:
@@ -71,13 +73,13 @@ async def watched(live: Live, lookup: Lookup) -> AsyncIterator[None]:
 class LateLookup(Lookup):
     """A look that is overtaken: the grant is revoked, and the poll has noticed, before its answer arrives."""
 
-    def __init__(self, tokens: Tokens) -> None:
-        super().__init__(tokens)
-        self.tokens, self.polls, self.polled = tokens, 0, anyio.Event()
+    def __init__(self, grants: Grants) -> None:
+        super().__init__(grants)
+        self.grants, self.polls, self.polled = grants, 0, anyio.Event()
 
     async def find(self, token_hash: bytes) -> Grant | None:
         grant = await super().find(token_hash)
-        self.tokens.revoke_all()
+        self.grants.revoke_all()
         self.polled = anyio.Event()
         await self.polled.wait()
         return grant
@@ -89,17 +91,17 @@ class LateLookup(Lookup):
         return answer
 
 
-async def test_a_revocation_that_overtakes_the_look_still_ends_the_request(tokens: Tokens, clock: HeldClock) -> None:
+async def test_a_revocation_that_overtakes_the_look_still_ends_the_request(grants: Grants, clock: HeldClock) -> None:
     """decisions.md 20: a request is registered before its token is looked up."""
-    _, token = tokens.create("laptop")
-    lookup = LateLookup(tokens)
+    _, token = static.create(grants, "laptop")
+    lookup = LateLookup(grants)
     live = Live(lookup)
     async with watched(live, lookup):
         status, _ = await answered(Guard(wait_for_ever, lookup, live, clock), token)
     assert status == 401
 
 
-async def test_the_grant_is_known_inside_and_the_token_is_not(tokens: Tokens, clock: HeldClock) -> None:
+async def test_the_grant_is_known_inside_and_the_token_is_not(grants: Grants, clock: HeldClock) -> None:
     """auth.md 7.8: what let a request in goes no further."""
     seen: list[Scope] = []
 
@@ -107,18 +109,18 @@ async def test_the_grant_is_known_inside_and_the_token_is_not(tokens: Tokens, cl
         seen.append(scope)
         await say_yes(scope, receive, send)
 
-    _, token = tokens.create("laptop")
-    lookup = Lookup(tokens)
+    _, token = static.create(grants, "laptop")
+    lookup = Lookup(grants)
     status, said = await answered(Guard(look, lookup, Live(lookup), clock), token)
     assert (status, said[1]["body"]) == (200, b"laptop")
     assert seen[0]["headers"] == []
     lookup.close()
 
 
-async def test_a_full_or_stopping_house_lets_nobody_in(tokens: Tokens, clock: HeldClock) -> None:
+async def test_a_full_or_stopping_house_lets_nobody_in(grants: Grants, clock: HeldClock) -> None:
     """One token takes at most its share; another is still let in."""
-    (_, token), (_, other) = tokens.create("greedy"), tokens.create("modest")
-    lookup = Lookup(tokens)
+    (_, token), (_, other) = static.create(grants, "greedy"), static.create(grants, "modest")
+    lookup = Lookup(grants)
     live = Live(lookup)
     guard = Guard(say_yes, lookup, live, clock)
     with ExitStack() as at_work:
@@ -133,19 +135,19 @@ async def test_a_full_or_stopping_house_lets_nobody_in(tokens: Tokens, clock: He
 
 
 async def test_a_database_that_hangs_lets_nobody_in(
-    tokens: Tokens, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
+    grants: Grants, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """auth.md attack line 82: an answer comes in time, and it is no."""
     monkeypatch.setattr("service.auth.lookup.ANSWER_S", 0.1)
     let_go = threading.Event()
 
-    class HungTokens(Tokens):
+    class HungGrants(Grants):
         def find(self, token_hash: bytes) -> Grant | None:
             let_go.wait(10)
             return super().find(token_hash)
 
-    _, token = tokens.create("laptop")
-    lookup = Lookup(HungTokens(Database(tokens.path.parent, [SCHEMA]), clock))
+    _, token = static.create(grants, "laptop")
+    lookup = Lookup(HungGrants(Database(grants.path.parent, [SCHEMA]), clock))
     try:
         assert (await answered(Guard(say_yes, lookup, Live(lookup), clock), token))[0] == 503
     finally:

@@ -1,4 +1,4 @@
-"""Tokens: what is stored, how they end, and what other processes see."""
+"""Grants: what is stored, how they end, and what other processes see."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from service.auth import static
+from service.auth.grants import Grants
 from service.auth.model import READ, WRITE, local
 from service.auth.tables import SCHEMA
-from service.auth.tokens import Tokens, digest
+from service.auth.tokens import digest
 from service.errors import BadArgument, Conflict, Forbidden, GrantNotFound
 from service.store.db import Database
 from tests.support.clock import HeldClock
@@ -22,24 +24,24 @@ def clock() -> HeldClock:
 
 
 @pytest.fixture
-def tokens(tmp_path: Path, clock: HeldClock) -> Tokens:
-    return Tokens(Database(tmp_path, [SCHEMA]), clock)
+def grants(tmp_path: Path, clock: HeldClock) -> Grants:
+    return Grants(Database(tmp_path, [SCHEMA]), clock)
 
 
-def test_a_token_opens_its_grant_and_nothing_else_does(tokens: Tokens) -> None:
+def test_a_token_opens_its_grant_and_nothing_else_does(grants: Grants) -> None:
     """auth.md 7.4: opaque, 256 bit, looked up by its hash."""
-    grant, token = tokens.create("laptop")
+    grant, token = static.create(grants, "laptop")
     assert token.startswith("srs_")
     assert len(token) == 4 + 43
-    assert tokens.find(digest(token)) == grant
+    assert grants.find(digest(token)) == grant
     assert grant.scopes == {READ, WRITE}
     for wrong in ("", token[:-1], token + "x", token.upper(), "srs_", grant.id):
-        assert tokens.find(digest(wrong)) is None
+        assert grants.find(digest(wrong)) is None
 
 
-def test_only_the_hash_of_a_token_is_on_the_disk(tmp_path: Path, tokens: Tokens) -> None:
+def test_only_the_hash_of_a_token_is_on_the_disk(tmp_path: Path, grants: Grants) -> None:
     """auth.md attack line 84; the files are private to their owner."""
-    _, token = tokens.create("laptop")
+    _, token = static.create(grants, "laptop")
     found = list(tmp_path.glob("strongroom.db*"))
     assert found
     for file in found:
@@ -48,90 +50,90 @@ def test_only_the_hash_of_a_token_is_on_the_disk(tmp_path: Path, tokens: Tokens)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_ids_are_short_and_can_be_typed(tokens: Tokens) -> None:
+def test_ids_are_short_and_can_be_typed(grants: Grants) -> None:
     """The task: ids short and typeable."""
-    ids = {tokens.create(f"n{number}")[0].id for number in range(50)}
+    ids = {static.create(grants, f"n{number}")[0].id for number in range(50)}
     assert len(ids) == 50
     assert all(len(found) == 6 and found.isalnum() and not set(found) & set("ilo01") for found in ids)
 
 
-def test_a_token_ends_on_its_day(tokens: Tokens, clock: HeldClock) -> None:
+def test_a_token_ends_on_its_day(grants: Grants, clock: HeldClock) -> None:
     """auth.md attack line 66."""
-    grant, token = tokens.create("guest", is_read_only=True, days=2)
+    grant, token = static.create(grants, "guest", is_read_only=True, days=2)
     assert grant.scopes == {READ}
     clock.move(timedelta(days=2, seconds=-1))
-    assert tokens.find(digest(token)) == grant
-    tokens.check(grant)
+    assert grants.find(digest(token)) == grant
+    grants.check(grant)
     clock.move(timedelta(seconds=1))
-    assert tokens.find(digest(token)) is None
+    assert grants.find(digest(token)) is None
     with pytest.raises(Forbidden, match="revoked or has expired"):
-        tokens.check(grant)
+        grants.check(grant)
 
 
-def test_another_process_sees_a_revocation_at_once(tmp_path: Path, tokens: Tokens, clock: HeldClock) -> None:
+def test_another_process_sees_a_revocation_at_once(tmp_path: Path, grants: Grants, clock: HeldClock) -> None:
     """auth.md 7.7: no cache; the epoch goes up in the same transaction."""
-    grant, token = tokens.create("laptop")
-    other, kept = tokens.create("phone")
-    elsewhere = Tokens(Database(tmp_path, [SCHEMA]), clock)
-    before = tokens.epoch()
+    grant, token = static.create(grants, "laptop")
+    other, kept = static.create(grants, "phone")
+    elsewhere = Grants(Database(tmp_path, [SCHEMA]), clock)
+    before = grants.epoch()
     assert [ended.id for ended in elsewhere.revoke(grant.id)] == [grant.id]
-    assert tokens.epoch() > before
-    assert tokens.find(digest(token)) is None
-    assert tokens.find(digest(kept)) == other
-    assert tokens.living([grant.id, other.id]) == {other.id}
+    assert grants.epoch() > before
+    assert grants.find(digest(token)) is None
+    assert grants.find(digest(kept)) == other
+    assert grants.living([grant.id, other.id]) == {other.id}
     with pytest.raises(Forbidden):
-        tokens.check(grant)
-    tokens.check(other)
+        grants.check(grant)
+    grants.check(other)
 
 
-def test_a_token_is_revoked_by_id_by_name_or_with_all_the_others(tokens: Tokens) -> None:
+def test_a_token_is_revoked_by_id_by_name_or_with_all_the_others(grants: Grants) -> None:
     """auth.md 7.7."""
     for name in ("one", "two", "three"):
-        tokens.create(name)
-    assert [grant.name for grant in tokens.revoke("two")] == ["two"]
-    assert tokens.revoke("two") == ()
-    assert [grant.name for grant in tokens.revoke_all()] == ["one", "three"]
-    assert tokens.revoke_all() == ()
+        static.create(grants, name)
+    assert [grant.name for grant in grants.revoke("two")] == ["two"]
+    assert grants.revoke("two") == ()
+    assert [grant.name for grant in grants.revoke_all()] == ["one", "three"]
+    assert grants.revoke_all() == ()
     with pytest.raises(GrantNotFound, match="strongroom tokens list"):
-        tokens.revoke("four")
+        grants.revoke("four")
 
 
-def test_a_name_is_free_again_once_its_token_has_ended(tokens: Tokens, clock: HeldClock) -> None:
+def test_a_name_is_free_again_once_its_token_has_ended(grants: Grants, clock: HeldClock) -> None:
     """Our decision: living tokens have names of their own, so that a name revokes one."""
-    first, _ = tokens.create("laptop", days=1)
+    first, _ = static.create(grants, "laptop", days=1)
     with pytest.raises(Conflict, match=first.id):
-        tokens.create("laptop")
+        static.create(grants, "laptop")
     clock.move(timedelta(days=1))
-    second, token = tokens.create("laptop")
-    assert tokens.find(digest(token)) == second
-    assert [grant.id for grant in tokens.revoke("laptop")] == [second.id]
+    second, token = static.create(grants, "laptop")
+    assert grants.find(digest(token)) == second
+    assert [grant.id for grant in grants.revoke("laptop")] == [second.id]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "two\nlines", "x" * 61, "-x", "a\u202eb"])
-def test_a_name_is_one_readable_line(tokens: Tokens, name: str) -> None:
+def test_a_name_is_one_readable_line(grants: Grants, name: str) -> None:
     """It stands in the trailer of a commit and in tables."""
     with pytest.raises(BadArgument):
-        tokens.create(name)
+        static.create(grants, name)
 
 
 @pytest.mark.parametrize("days", [0, -1, 100_000])
-def test_a_number_of_days_that_makes_no_sense_is_refused(tokens: Tokens, days: int) -> None:
+def test_a_number_of_days_that_makes_no_sense_is_refused(grants: Grants, days: int) -> None:
     """auth.md attack line 57: no negative lifetimes."""
     with pytest.raises(BadArgument):
-        tokens.create("x", days=days)
+        static.create(grants, "x", days=days)
 
 
-def test_the_last_use_is_written_at_most_once_a_minute(tokens: Tokens, clock: HeldClock) -> None:
+def test_the_last_use_is_written_at_most_once_a_minute(grants: Grants, clock: HeldClock) -> None:
     """auth.md 7.6."""
-    grant, _ = tokens.create("laptop")
+    grant, _ = static.create(grants, "laptop")
     seen = []
     for _ in range(4):
-        tokens.touch(grant)
-        seen.append(tokens.all()[0].last_used)
+        grants.touch(grant)
+        seen.append(grants.all()[0].last_used)
         clock.move(timedelta(seconds=30))
     assert seen == [clock.now() - timedelta(seconds=s) for s in (120, 120, 60, 60)]
 
 
-def test_the_owner_at_this_machine_needs_no_row(tokens: Tokens, clock: HeldClock) -> None:
+def test_the_owner_at_this_machine_needs_no_row(grants: Grants, clock: HeldClock) -> None:
     """decisions.md 6: the pipe carries the owner's local grant."""
-    tokens.check(local(clock.now()))
+    grants.check(local(clock.now()))

@@ -27,8 +27,9 @@ from hypothesis import strategies as st
 from ops import archive, collect, exits
 from ops.__main__ import main
 from ops.opened import opened
-from service.auth import tables
-from service.auth.tokens import Tokens, digest
+from service.auth import static, tables
+from service.auth.grants import Grants
+from service.auth.tokens import digest
 from service.clock import SystemClock
 from service.errors import Busy
 from service.history import opening
@@ -256,7 +257,7 @@ def test_tokens_and_history_live_on_in_the_restored_house(house: House, tmp_path
         history.commit("second")
         chain = [link.id for link in history.log.chain()]
     database = Database(house.state, [tables.SCHEMA])
-    _, token = Tokens(database, clock).create("laptop", is_read_only=False, days=None)
+    _, token = static.create(Grants(database, clock), "laptop", is_read_only=False, days=None)
     database.close()
     assert restore(backup(tmp_path), tmp_path) == exits.OK
     with history_of(tmp_path / "v2", tmp_path / "s2") as history:
@@ -264,7 +265,7 @@ def test_tokens_and_history_live_on_in_the_restored_house(house: House, tmp_path
         assert [link.id for link in history.log.chain()] == chain
         assert history.log.read("note.md", chain[1]).data == b"one\n"
     database = Database(tmp_path / "s2", [tables.SCHEMA])
-    found = Tokens(database, clock).find(digest(token))
+    found = Grants(database, clock).find(digest(token))
     database.close()
     assert found is not None
     assert found.name == "laptop"

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ops.commands import strongroom
+from service.auth.grants import Grants
 from service.auth.tables import SCHEMA
-from service.auth.tokens import Tokens, digest
+from service.auth.tokens import digest
 from service.clock import SystemClock
 from service.errors import GrantNotFound
 from service.store.db import Database
@@ -34,8 +35,8 @@ def test_a_token_is_made_listed_and_revoked(state: Path) -> None:
     made = json.loads(typed("create", "--name", "laptop", "--json").stdout)
     typed("create", "--name", "guest", "--read-only", "--days", "3")
     settings = settings_for(state.parent)
-    tokens = Tokens(Database(state, [SCHEMA]), SystemClock(settings.zone))
-    found = tokens.find(digest(made["token"]))
+    grants = Grants(Database(state, [SCHEMA]), SystemClock(settings.zone))
+    found = grants.find(digest(made["token"]))
     assert found is not None
     assert found.id == made["id"]
     listed = json.loads(typed("list", "--json").stdout)
@@ -45,7 +46,7 @@ def test_a_token_is_made_listed_and_revoked(state: Path) -> None:
     ]
     assert "token" not in listed[0]
     assert typed("revoke", made["id"]).exit_code == 0
-    assert tokens.find(digest(made["token"])) is None
+    assert grants.find(digest(made["token"])) is None
     assert [row["name"] for row in json.loads(typed("list", "--json").stdout)] == ["guest"]
     everything = json.loads(typed("list", "--all", "--json").stdout)
     assert [row["state"] for row in everything] == ["revoked", "alive"]

@@ -1,0 +1,188 @@
+"""Grants: what the owner gave and can take back, looked up by their tokens on every request.
+
+A grant has one static token, or the access and refresh tokens of an OAuth client. Every function reads the database anew:
+nothing is remembered, so what another process revoked is revoked here too.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from service.auth.model import Grant
+from service.clock import Clock
+from service.errors import Forbidden, GrantNotFound
+from service.store.db import Database
+
+MIN_TOUCH_S: Final = 60
+"""`last_used` is written at most this often (seconds) for each grant."""
+
+_ID_LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike: i l o 0 1
+_ID_CHARS: Final = 6
+
+
+class Grants:
+    """The grants of one appliance. Threads and processes may share them.
+
+    Args:
+        resource: what our tokens are good for (RFC 8707): the public URL of `/mcp`. OAuth tokens that were given for
+            another one are not found; None looks at no token's resource, which is for commands.
+    """
+
+    def __init__(self, database: Database, clock: Clock, resource: str | None = None) -> None:
+        self.database, self.clock, self._resource = database, clock, resource
+
+    @property
+    def path(self) -> Path:
+        """The file they are kept in."""
+        return self.database.path
+
+    def find(self, token_hash: bytes) -> Grant | None:
+        """The living grant behind the hash of a static or access token, or None. It ends when the token does."""
+        row = (
+            self.database.connection()
+            .execute(
+                "SELECT g.*, t.expires AS token_expires FROM token t JOIN grant_ g ON g.id = t.grant_id "
+                "WHERE t.hash = ? AND t.kind IN ('s', 'a') AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > ?)",
+                (token_hash, seconds_of(self.clock.now())),
+            )
+            .fetchone()
+        )
+        if row is None or (self._resource is not None and row["resource"] not in (None, self._resource)):
+            return None
+        grant = grant_of(row)
+        if not grant.is_alive(self.clock.now()):
+            return None
+        ends = [end for end in (grant.expires, _moment_or_none(row["token_expires"])) if end is not None]
+        return replace(grant, expires=min(ends, default=None))
+
+    def check(self, grant: Grant) -> None:
+        """Read the grant again. The owner's own (`local`) lives as long as its connection.
+
+        Raises:
+            Forbidden: it was revoked or has expired.
+        """
+        if grant.kind != "local" and grant.id not in self.living((grant.id,)):
+            raise Forbidden("this token was revoked or has expired; nothing was changed. Ask the owner for a new one.")
+
+    def living(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of `ids` whose grants are alive."""
+        marks = ", ".join("?" * len(ids))
+        rows = self.database.connection().execute(
+            f"SELECT * FROM grant_ WHERE id IN ({marks})",  # noqa: S608  # only question marks
+            tuple(ids),
+        )
+        now = self.clock.now()
+        return frozenset(grant.id for grant in map(grant_of, rows) if grant.is_alive(now))
+
+    def all(self) -> tuple[Grant, ...]:
+        """Every grant there ever was, the oldest first."""
+        rows = self.database.connection().execute("SELECT * FROM grant_ ORDER BY created, rowid")
+        return tuple(grant_of(row) for row in rows)
+
+    def revoke(self, word: str) -> tuple[Grant, ...]:
+        """Take back the grant with this id, or else the living one of this name.
+
+        Returns the grants that ended now: none when it was revoked before.
+
+        Raises:
+            GrantNotFound: nothing answers to it.
+        """
+        known = self.all()
+        named = [grant for grant in known if grant.id == word] or [grant for grant in known if grant.name == word]
+        if not named:
+            raise GrantNotFound(word)
+        return self.end((grant.id for grant in named), "owner")
+
+    def revoke_all(self) -> tuple[Grant, ...]:
+        """Take back every grant; returns those that ended now."""
+        return self.end((grant.id for grant in self.all()), "owner")
+
+    def end(self, ids: Iterable[str], reason: str) -> tuple[Grant, ...]:
+        """Take back these grants, in a transaction of its own; returns those that ended now.
+
+        Args:
+            reason: one word for the log and the list, such as `owner` or `reuse`.
+        """
+        with self.database.transaction() as connection:
+            ended = end(connection, ids, self.clock.now(), reason)
+        return tuple(grant for grant in self.all() if grant.id in ended)
+
+    def epoch(self) -> int:
+        """A number that goes up with every revocation."""
+        row = self.database.connection().execute("SELECT v FROM auth_meta WHERE k = 'epoch'").fetchone()
+        return int(row["v"])
+
+    def touch(self, grant: Grant) -> None:
+        """Note that the grant was used now; written at most once in MIN_TOUCH_S."""
+        now = seconds_of(self.clock.now())
+        with self.database.transaction() as connection:
+            connection.execute(
+                "UPDATE grant_ SET last_used = ? WHERE id = ? AND (last_used IS NULL OR last_used <= ?)",
+                (now, grant.id, now - MIN_TOUCH_S),
+            )
+
+
+def end(connection: sqlite3.Connection, ids: Iterable[str], now: datetime, reason: str) -> frozenset[str]:
+    """Take back grants within the caller's transaction, and move the epoch so that running servers notice."""
+    ended = []
+    for grant_id in ids:
+        changed = connection.execute(
+            "UPDATE grant_ SET revoked = ?, reason = ? WHERE id = ? AND revoked IS NULL",
+            (seconds_of(now), reason, grant_id),
+        )
+        if changed.rowcount:
+            ended.append(grant_id)
+    move_epoch(connection)
+    return frozenset(ended)
+
+
+def move_epoch(connection: sqlite3.Connection) -> None:
+    """Let running servers look at the tokens of all requests in flight again (`live.py`)."""
+    connection.execute("UPDATE auth_meta SET v = v + 1 WHERE k = 'epoch'")
+
+
+def new_id(connection: sqlite3.Connection) -> str:
+    """An id for a grant: short, typeable, free."""
+    while True:
+        found = "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_CHARS))
+        is_taken = connection.execute("SELECT 1 FROM grant_ WHERE id = ?", (found,)).fetchone()
+        if re.search(r"\d", found) and not is_taken:  # with a digit it is no word, so no name a person would choose
+            return found
+
+
+def grant_of(row: sqlite3.Row) -> Grant:
+    """A row of `grant_` as a value."""
+    return Grant(
+        id=row["id"],
+        kind=row["kind"],
+        name=row["label"],
+        scopes=frozenset(row["scopes"].split()),
+        created=moment_of(row["created"]),
+        expires=_moment_or_none(row["expires"]),
+        last_used=_moment_or_none(row["last_used"]),
+        revoked=_moment_or_none(row["revoked"]),
+        folders=tuple(row["folders"].splitlines()),
+        client_id=row["client_id"],
+        last_address=row["last_ip"],
+    )
+
+
+def moment_of(seconds: int) -> datetime:
+    """A time as the tables keep it, as a value (aware, UTC)."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def seconds_of(moment: datetime) -> int:
+    """A time as the tables keep it: whole seconds since 1970, UTC."""
+    return int(moment.timestamp())
+
+
+def _moment_or_none(seconds: int | None) -> datetime | None:
+    return None if seconds is None else moment_of(seconds)
