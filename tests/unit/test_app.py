@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from service import app
+from service.auth import static
 from service.errors import AlreadyServed, BadMount, BadSettings
 from service.store.journal import FILE_NAME, Before, Journal, Record, Renamed, digest
 from service.store.lock import Lock
@@ -22,8 +23,8 @@ def test_everything_is_given_back_so_that_the_next_can_begin(tmp_path: Path) -> 
     opened = len(os.listdir("/proc/self/fd"))
     for _ in range(2):
         with app.assembled(settings) as appliance:
-            appliance.tokens.create("laptop")
-            appliance.tokens.revoke("laptop")
+            static.create(appliance.grants, "laptop")
+            appliance.grants.revoke("laptop")
             assert [problem.partition(",")[0] for problem in app.problems(appliance)] == [
                 "history: the scheduler does not run"
             ]
