@@ -31,7 +31,8 @@ class Row:
 TABLE: Final[Sequence[Row]] = (
     Row("serve", "ops.serve", "Run the appliance: MCP over HTTP, scheduler, history."),
     Row("stdio", "ops.stdio", "Speak MCP on stdin and stdout for one client on this machine."),
-    Row("tokens", "ops.tokens", "Make, list and revoke the tokens clients sign in with."),
+    Row("tokens", "ops.tokens", "Make, list and revoke what clients come in with: tokens and sign-ins."),
+    Row("auth", "ops.auth", "Signing in: approve, passphrase, passkeys, clients, the audit log."),
     Row("commit", "ops.commit", "Commit whatever changed in the vault, now."),
     Row("history", "ops.history", "Show what changed, in the vault or in one note."),
     Row("restore", "ops.restore", "Bring notes, folders or the whole vault back as they were."),
@@ -45,7 +46,9 @@ TABLE: Final[Sequence[Row]] = (
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are the rows of `TABLE`."""
+    """A group whose commands are the rows of a table; a group within has its own (`ops.auth`)."""
+
+    rows: Sequence[Row] = ()
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -55,10 +58,10 @@ class LazyGroup(click.Group):
             ctx.exit(exits.PIPE_CLOSED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        return [row.name for row in TABLE]
+        return [row.name for row in self.rows]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        for row in TABLE:
+        for row in self.rows:
             if row.name == cmd_name:
                 return load(row)
         return None
@@ -75,7 +78,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(row.name, row.help_line) for row in TABLE])
+            formatter.write_dl([(row.name, row.help_line) for row in self.rows])
 
 
 def load(row: Row) -> click.Command:
@@ -100,8 +103,14 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, is_asked: bo
         ctx.exit()
 
 
+class Strongroom(LazyGroup):
+    """The commands of `TABLE`."""
+
+    rows = TABLE
+
+
 @click.group(
-    cls=LazyGroup,
+    cls=Strongroom,
     name="strongroom",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Settings are STRONGROOM_* environment variables; `strongroom settings` shows those in use.",

@@ -1,0 +1,33 @@
+"""`strongroom auth`: how the owner is known, who may ask to be let in, and what happened at the door.
+
+What was given and can be taken back is listed by `strongroom tokens`. A command lives in a module of its own, `ops.auth_NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from ops.commands import LazyGroup, Row
+
+TABLE: Final[Sequence[Row]] = (
+    Row("open", "ops.auth_open", "Let new clients introduce themselves for some minutes."),
+    Row("log", "ops.auth_log", "Show the audit log: sign-ins, grants, refusals, changes by clients."),
+)
+
+
+class Auth(LazyGroup):
+    """The commands of `TABLE`."""
+
+    rows = TABLE
+
+
+@click.group(cls=Auth)
+def command() -> None:
+    """Signing in: approve, passphrase, passkeys, clients, the audit log.
+
+    What clients came in with is listed and revoked by `strongroom tokens`. Works beside a running server, which follows
+    within a second.
+    """

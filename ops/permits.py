@@ -1,0 +1,51 @@
+"""What the commands about permission work on: settings, database, grants and the audit log, opened together.
+
+Works beside a running server and in its container. The commands are the owner's own word, so no token's resource is asked
+about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from service.auth.audit import Audit
+from service.auth.grants import Grants
+from service.auth.tables import SCHEMA
+from service.clock import Clock
+from service.settings import Settings
+from service.store.db import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Permits:
+    """The parts, for the length of one command."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    grants: Grants
+    audit: Audit
+
+
+@contextmanager
+def opened() -> Iterator[Permits]:
+    """Open what the settings name, and close it afterwards.
+
+    Raises:
+        BadSettings: naming every problem.
+        BadMount: the state cannot be used.
+        Misconfigured: its database cannot be used.
+    """
+    from ops.opened import load_settings
+    from service.clock import SystemClock
+    from service.store import mounts
+
+    settings = load_settings()
+    mounts.prepare_state(settings.state, settings.vault)
+    database, clock = Database(settings.state, (SCHEMA,)), SystemClock(settings.zone)
+    try:
+        yield Permits(settings, clock, database, Grants(database, clock), Audit(settings.state, clock))
+    finally:
+        database.close()
