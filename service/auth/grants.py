@@ -168,7 +168,7 @@ def grant_of(row: sqlite3.Row) -> Grant:
         expires=_moment_or_none(row["expires"]),
         last_used=_moment_or_none(row["last_used"]),
         revoked=_moment_or_none(row["revoked"]),
-        folders=tuple(row["folders"].splitlines()),
+        folders=tuple(row["folders"].split("\n")) if row["folders"] else (),
         client_id=row["client_id"],
         last_address=row["last_ip"],
     )

@@ -12,6 +12,7 @@ from service.auth import tokens
 from service.auth.grants import Grants, grant_of, new_id, seconds_of
 from service.auth.model import READ, SCOPES, Grant
 from service.errors import BadArgument, Conflict
+from service.guards import folders as folders_
 
 MAX_NAME_CHARS: Final = 60
 MAX_DAYS: Final = 3650
@@ -25,15 +26,16 @@ def create(
     Args:
         name: the owner's word for it; one line of at most MAX_NAME_CHARS.
         days: how long it lasts; None until it is revoked.
-        folders: the only folders it may see, vault-relative; none of them: the whole vault.
+        folders: the only folders it may see, as the owner wrote them; none of them: the whole vault.
 
     Raises:
-        BadArgument: the name or the number of days cannot be used.
+        BadArgument: the name, the number of days or a folder cannot be used.
         Conflict: a living token has that name.
     """
     name = _checked_name(name)
     if days is not None and not 1 <= days <= MAX_DAYS:
         raise BadArgument(f"a token lasts 1 to {MAX_DAYS} days; leave --days out for one that lasts until revoked.")
+    allowed = folders_.parse(folders)
     now = grants.clock.now().replace(microsecond=0)
     expires = now + timedelta(days=days) if days is not None else None
     scopes = (READ,) if is_read_only else SCOPES
@@ -41,12 +43,12 @@ def create(
     with grants.database.transaction() as connection:
         _free_the_name(connection, name, now)
         grant = Grant(
-            new_id(connection), "static", name, frozenset(scopes), created=now, expires=expires, folders=tuple(folders)
+            new_id(connection), "static", name, frozenset(scopes), created=now, expires=expires, folders=allowed
         )
         words, until = " ".join(scopes), None if expires is None else seconds_of(expires)
         connection.execute(
             "INSERT INTO grant_ (id, kind, label, scopes, folders, created, expires) VALUES (?, 'static', ?, ?, ?, ?, ?)",
-            (grant.id, name, words, "\n".join(folders), seconds_of(now), until),
+            (grant.id, name, words, "\n".join(allowed), seconds_of(now), until),
         )
         connection.execute(
             "INSERT INTO token (hash, kind, grant_id, scopes, created, expires) VALUES (?, 's', ?, ?, ?, ?)",
