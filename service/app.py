@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
-from importlib import metadata
+from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 import anyio
@@ -22,6 +22,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from mcp.server.transport_security import TransportSecuritySettings
 
 from service.auth import model, tables
+from service.auth.audit import Audit
 from service.auth.budget import Budget
 from service.auth.grants import Grants
 from service.auth.guard import Guard
@@ -51,6 +52,11 @@ from service.tools.register import ToolSpec
 from service.tools.server import StrongroomServer
 from service.vault.model import Vault
 from service.web import body, http, serving
+from service.web.oauth import metadata
+from service.web.oauth.cors import Readable
+from service.web.oauth.desk import Desk, resource_of
+from service.web.oauth.routes import routes
+from service.web.oauth.threads import Threads
 from service.web.owner import OwnersDoor
 
 INSTRUCTIONS: Final = (
@@ -150,7 +156,9 @@ def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
 
 
 async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Callable[[], None]) -> None:
-    lookup = Lookup(appliance.grants)
+    base = appliance.settings.base_url(listener.getsockname()[1])
+    grants = Grants(appliance.grants.database, appliance.clock, resource_of(base))
+    lookup = Lookup(grants)
     live = Live(lookup)
     manager = _session_manager(appliance.server)
     door = OwnersDoor(
@@ -171,12 +179,27 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
                 with anyio.CancelScope(shield=True):
                     await _in_thread(appliance.clockwork.stop)
 
-    mcp = Guard(body.WholeBody(StreamableHTTPASGIApp(manager)), lookup, live, appliance.clock)
-    app = http.build(mcp, (), lambda: problems(appliance), appliance.settings, lifespan)
-    try:
-        await serving.serve(app, listener, live.stop, on_ready)
-    finally:
-        lookup.close()
+    endpoint = body.WholeBody(StreamableHTTPASGIApp(manager))
+    with _desk(appliance, grants, base) as desk:
+        metadata_url = None if desk is None else metadata.url(base)
+        mcp = Readable(Guard(endpoint, lookup, live, appliance.clock, metadata_url))
+        sign_in = () if desk is None else routes(desk)
+        app = http.build(mcp, sign_in, lambda: problems(appliance), appliance.settings, lifespan)
+        try:
+            await serving.serve(app, listener, live.stop, on_ready)
+        finally:
+            lookup.close()
+
+
+@contextmanager
+def _desk(appliance: Appliance, grants: Grants, base: str) -> Iterator[Desk | None]:
+    """What the doors of signing in work with; None when nobody can sign in."""
+    settings, clock = appliance.settings, appliance.clock
+    if not settings.has_oauth:
+        yield None
+        return
+    with closing(Threads(grants.path)) as threads:
+        yield Desk(base, settings, clock, grants, Audit(settings.state, clock), threads)
 
 
 def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:
@@ -225,8 +248,8 @@ def _sweep(files: VaultFiles, journal: Journal, lock: Lock) -> None:
 
 def _version() -> str:
     try:
-        return metadata.version("strongroom")
-    except metadata.PackageNotFoundError:
+        return version("strongroom")
+    except PackageNotFoundError:
         return "unpackaged"  # run from a checkout
 
 

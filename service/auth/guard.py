@@ -18,7 +18,7 @@ from service.auth import bearer
 from service.auth.bearer import Malformed, Nothing, Presented
 from service.auth.live import Live, Request
 from service.auth.lookup import Lookup
-from service.auth.model import Grant, acting_as
+from service.auth.model import SCOPES, Grant, acting_as
 from service.clock import Clock
 from service.errors import Unavailable
 from service.logs import Sparingly
@@ -26,25 +26,29 @@ from service.logs import Sparingly
 _LAST_WORD_S: Final = 2.0
 """A client that reads nothing any more gets this long to take the end of its stream."""
 
-_CHALLENGE: Final = 'Bearer realm="strongroom"'
 _log = structlog.get_logger()
 
 
 class Guard:
-    """An ASGI endpoint in front of another."""
+    """An ASGI endpoint in front of another.
 
-    def __init__(self, app: ASGIApp, lookup: Lookup, live: Live, clock: Clock) -> None:
+    Args:
+        metadata_url: where a client without a token learns how to get one (RFC 9728); None where it cannot sign in.
+    """
+
+    def __init__(self, app: ASGIApp, lookup: Lookup, live: Live, clock: Clock, metadata_url: str | None = None) -> None:
         self._app, self._lookup, self._live, self._clock = app, lookup, live, clock
+        self._challenge = _challenge(metadata_url)
         self._refused = Sparingly(_log, "request.refused")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match bearer.presented(scope["headers"]):
             case Nothing():
                 self._refused.note(reason="no token")
-                await _unauthorized(None)(scope, receive, send)
+                await self._unauthorized(None)(scope, receive, send)
             case Malformed():
                 self._refused.note(reason="malformed authorization header")
-                await _unauthorized("invalid_token")(scope, receive, send)
+                await self._unauthorized("invalid_token")(scope, receive, send)
             case Presented(token_hash):
                 await self._with_token(token_hash, scope, receive, send)
 
@@ -62,7 +66,7 @@ class Guard:
                 return
             if grant is None:
                 self._refused.note(reason="unknown, revoked or expired token")
-                await _unauthorized("invalid_token")(scope, receive, send)
+                await self._unauthorized("invalid_token")(scope, receive, send)
             elif scope["method"] != "POST":
                 await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
             else:
@@ -84,7 +88,14 @@ class Guard:
                 elif self._live.is_stopping:
                     await _unavailable()(scope, receive, send)
                 else:
-                    await _unauthorized("invalid_token")(scope, receive, send)
+                    await self._unauthorized("invalid_token")(scope, receive, send)
+
+    def _unauthorized(self, error: str | None) -> Response:
+        """RFC 6750 §3.1: `error` only when a token was sent. One body and one wording for whatever was wrong with it."""
+        challenge = self._challenge
+        if error is not None:
+            challenge += f', error="{error}", error_description="unknown, revoked or expired token"'
+        return Response(status_code=401, headers={"www-authenticate": challenge, "cache-control": "no-store"})
 
     def _note_use(self, grant: Grant) -> None:
         if grant.last_used is None or _minutes_between(grant.last_used, self._clock.now()) >= 1:
@@ -110,15 +121,11 @@ def _only_listens(scope: Scope) -> bool:
     return (b"mcp-method", b"subscriptions/listen") in scope["headers"]
 
 
-def _unauthorized(error: str | None) -> Response:
-    """RFC 6750 §3.1: `error` only when a token was sent. One body and one wording for whatever was wrong with it.
-
-    There is no `resource_metadata` (RFC 9728): it must lead to a document, and that comes with signing in by OAuth.
-    """
-    challenge = _CHALLENGE
-    if error is not None:
-        challenge += f', error="{error}", error_description="unknown, revoked or expired token"'
-    return Response(status_code=401, headers={"www-authenticate": challenge, "cache-control": "no-store"})
+def _challenge(metadata_url: str | None) -> str:
+    """RFC 6750 §3, RFC 9728 §5.1: the way to the documents and what to ask for."""
+    if metadata_url is None:
+        return 'Bearer realm="strongroom"'
+    return f'Bearer resource_metadata="{metadata_url}", scope="{" ".join(SCOPES)}"'
 
 
 def _unavailable() -> Response:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from service.web import protocol
+from service.web.oauth import metadata
 from tests.support.service import Answer, Service, wait_until
 
 SECRET = "0123456789abcdef0123456789abcdef-one"
@@ -34,15 +35,13 @@ ODD_PATHS = [
     "/mcp%0a",
     "/mcp;x",
     "/x/../mcp",
-    "/authorize",
 ]
-WELL_KNOWN = ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]
 
 
 # -- paths and methods ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [*ODD_PATHS, *WELL_KNOWN, "/healthz/", "/docs", "*"])
+@pytest.mark.parametrize("path", [*ODD_PATHS, "/.well-known/", "/oauth", "/healthz/", "/docs", "*"])
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 def test_every_path_but_one_is_the_same_empty_404(service: Service, token: str, path: str, method: str) -> None:
     """Attack line 73: no redirect, no other spelling of /mcp, with a good token or without."""
@@ -62,10 +61,12 @@ def test_other_methods_are_405_only_after_the_token(service: Service, token: str
 
 
 def test_without_a_token_the_challenge_names_no_error(service: Service) -> None:
-    """RFC 6750 §3.1, attack line 75; no resource_metadata, since there is no such document yet."""
+    """RFC 6750 §3.1, attack 75."""
     answer = service.ask("/mcp", method="POST", body=b"{}")
     assert answer.status == 401
-    assert answer.headers["www-authenticate"] == 'bearer realm="strongroom"'
+    assert answer.headers["www-authenticate"] == (
+        f'bearer resource_metadata="{service.url}/.well-known/oauth-protected-resource/mcp", scope="vault:read vault:write"'
+    )
     assert answer.body == b""
 
 
@@ -202,7 +203,9 @@ def test_a_foreign_page_is_403(public: Service, origin: str) -> None:
 # -- the origin secret ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/healthz", "/readyz", *ODD_PATHS, *WELL_KNOWN])
+@pytest.mark.parametrize(
+    "path", ["/mcp", "/healthz", "/readyz", *ODD_PATHS, *metadata.RESOURCE_PATHS, *metadata.SERVER_PATHS]
+)
 @pytest.mark.parametrize(
     "headers",
     [

@@ -1,0 +1,25 @@
+"""Which path leads to which door of signing in (auth.md 7.1). Without OAuth there are none, and all is the empty 404."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.routing import BaseRoute, Route
+
+from service.web.oauth import metadata
+from service.web.oauth.cors import Readable
+from service.web.oauth.desk import Desk
+
+
+def routes(desk: Desk) -> Sequence[BaseRoute]:
+    """All routes of signing in."""
+    return _documents(desk.base)
+
+
+def _documents(base: str) -> list[BaseRoute]:
+    resource = Readable(metadata.protected_resource(base), ("GET", "HEAD"))
+    server = Readable(metadata.authorization_server(base), ("GET", "HEAD"))
+    return [
+        *(Route(path, endpoint=resource) for path in metadata.RESOURCE_PATHS),
+        *(Route(path, endpoint=server) for path in metadata.SERVER_PATHS),
+    ]
