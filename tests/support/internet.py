@@ -1,0 +1,61 @@
+"""The service's public address, reached over loopback: what a client on the internet sees through a tunnel.
+
+Requests to anywhere else fail, so a test that follows a URL from an answer also shows that it leads to us. So does a
+redirect that keeps the method (307, 308) or that a client would remember (301): they are known killers of connectors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx2
+
+PATIENCE_S: Final = 10
+"""What hosted clients give discovery, registration and token requests (auth.md 4.1)."""
+_NEVER: Final = (301, 307, 308)
+
+
+@dataclass
+class Internet:
+    """A way to one service.
+
+    Args:
+        base: its public URL, without a slash at the end.
+        port: where it really listens, on 127.0.0.1.
+    """
+
+    base: str
+    port: int
+    more_headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every request, as an edge would add them."""
+
+    def ask(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        form: Mapping[str, str] | None = None,
+        json: object = None,
+        body: bytes | None = None,
+    ) -> httpx2.Response:
+        """One request, over a connection of its own.
+
+        Raises:
+            AssertionError: the URL is not ours, the answer is a redirect that must not be, or it took too long.
+        """
+        parts = urlsplit(url)
+        assert f"{parts.scheme}://{parts.netloc}" == self.base, f"led away to {url}"
+        target = f"http://127.0.0.1:{self.port}{parts.path}" + (f"?{parts.query}" if parts.query else "")
+        everything = {"Host": parts.netloc, **self.more_headers, **(headers or {})}
+        began = time.monotonic()
+        answer = httpx2.request(
+            method, target, headers=everything, data=form, json=json, content=body, timeout=30, follow_redirects=False
+        )
+        assert time.monotonic() - began < PATIENCE_S, f"{method} {parts.path} took longer than clients wait"
+        assert answer.status_code not in _NEVER, f"{method} {parts.path} redirects with {answer.status_code}"
+        return answer
