@@ -103,7 +103,20 @@ SCHEMA: Final = Schema(
             created INTEGER NOT NULL,
             last_used INTEGER
         );
-        CREATE TABLE passkey_code (hash BLOB PRIMARY KEY, expires INTEGER NOT NULL, used INTEGER)
+        CREATE UNIQUE INDEX passkey_name ON passkey (name);
+        CREATE TABLE passkey_code (
+            hash BLOB PRIMARY KEY,
+            name TEXT NOT NULL,
+            expires INTEGER NOT NULL,
+            wrong INTEGER NOT NULL
+        );
+        CREATE TABLE passkey_challenge (
+            hash BLOB PRIMARY KEY,
+            purpose TEXT NOT NULL,
+            bound BLOB NOT NULL,
+            name TEXT NOT NULL,
+            expires INTEGER NOT NULL
+        )
         """,
     ),
 )
