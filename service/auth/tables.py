@@ -67,17 +67,22 @@ SCHEMA: Final = Schema(
             cookie_hash BLOB NOT NULL,
             approve_code_hash BLOB NOT NULL UNIQUE,
             client_id TEXT NOT NULL,
+            client_kind TEXT NOT NULL,
             client_name TEXT NOT NULL,
+            client_domain TEXT,
             redirect_uri TEXT NOT NULL,
             state TEXT,
             challenge TEXT NOT NULL,
             scopes TEXT NOT NULL,
             resource TEXT NOT NULL,
+            address TEXT,
+            share TEXT NOT NULL,
             decision TEXT,
             created INTEGER NOT NULL,
             expires INTEGER NOT NULL,
             used INTEGER
         );
+        CREATE INDEX pending_share ON pending (share);
         CREATE TABLE code (
             hash BLOB PRIMARY KEY,
             grant_id TEXT NOT NULL REFERENCES grant_ (id) ON DELETE CASCADE,
