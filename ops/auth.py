@@ -13,6 +13,7 @@ import click
 from ops.commands import LazyGroup, Row
 
 TABLE: Final[Sequence[Row]] = (
+    Row("passkey", "ops.auth_passkey", "Add, list and remove passkeys, with which you sign in instead."),
     Row("open", "ops.auth_open", "Let new clients introduce themselves for some minutes."),
     Row("log", "ops.auth_log", "Show the audit log: sign-ins, grants, refusals, changes by clients."),
 )
