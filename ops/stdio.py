@@ -8,7 +8,6 @@ server of that state itself.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import socket
@@ -21,13 +20,10 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
-from ops import output, process
+from ops import door, output, process
 
 if TYPE_CHECKING:
     from service.settings import Settings
-
-SOCKET_NAME: Final = "strongroom.sock"
-"""As `service.web.owner` has it; importing that would cost what joining is meant to save. A test compares them."""
 
 JOIN_WITHIN_S: Final = 6.0
 """How long to wait for a service that holds the state but does not answer yet."""
@@ -81,21 +77,10 @@ def join(state: Path, vault: Path, is_read_only: bool) -> socket.socket | None:
     Raises:
         Conflict: it serves another vault.
     """
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        descriptor = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
+    found = door.knock(state, {"vault": str(vault), "read_only": is_read_only})
+    if found is None:
         return None
-    try:
-        through = Path(f"/proc/self/fd/{descriptor}")  # a socket's address holds 107 bytes, however deep the state lies
-        connection.connect(str((through if through.is_dir() else state) / SOCKET_NAME))
-        connection.sendall(json.dumps({"vault": str(vault), "read_only": is_read_only}).encode() + b"\n")
-        answer = json.loads(_line(connection))
-    except (OSError, ValueError):
-        connection.close()
-        return None
-    finally:
-        os.close(descriptor)
+    connection, answer = found
     if answer.get("ok") is not True:
         from service.errors import Conflict
 
@@ -124,16 +109,6 @@ def pass_on(connection: socket.socket) -> None:
         out.flush()
     if not is_over.is_set():
         output.say("strongroom: the service ended the session; start the client again.")
-
-
-def _line(connection: socket.socket) -> bytes:
-    line = b""
-    while not line.endswith(b"\n"):
-        byte = connection.recv(1)  # one at a time: what follows the line belongs to the client
-        if not byte:
-            raise ConnectionResetError("the service ended the session")
-        line += byte
-    return line
 
 
 def _become_the_server(settings: Settings, is_read_only: bool, *, is_last_try: bool) -> bool:

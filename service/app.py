@@ -50,7 +50,7 @@ from service.tools.catalogue import SPECS
 from service.tools.context import Room
 from service.tools.register import ToolSpec
 from service.tools.server import StrongroomServer
-from service.vault.model import Vault
+from service.vault.model import Actor, Change, OnChange, Vault
 from service.web import body, http, serving
 from service.web.oauth import metadata
 from service.web.oauth.cors import Readable
@@ -78,6 +78,7 @@ class Appliance:
     settings: Settings
     clock: Clock
     grants: Grants
+    audit: Audit
     history: History
     server: StrongroomServer
     clockwork: Clockwork
@@ -114,12 +115,12 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         _sweep(files, journal, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
-        grants = Grants(database, clock)
+        grants, audit = Grants(database, clock), Audit(settings.state, clock)
         vault = Vault(
             files,
             lock,
             clock,
-            on_change=history.record,
+            on_change=_noted(history.record, audit),
             journal=journal,
             low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
@@ -138,7 +139,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
         rhythm = Rhythm.of(settings)
         clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)
-        yield Appliance(settings, clock, grants, history, server, clockwork)
+        yield Appliance(settings, clock, grants, audit, history, server, clockwork)
 
 
 def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
@@ -159,10 +160,14 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
     base = appliance.settings.base_url(listener.getsockname()[1])
     grants = Grants(appliance.grants.database, appliance.clock, resource_of(base))
     lookup = Lookup(grants)
-    live = Live(lookup)
+    live = Live(lookup, lambda grant, count: appliance.audit.note("stream_killed", grant=grant, streams=count))
     manager = _session_manager(appliance.server)
     door = OwnersDoor(
-        appliance.server.serve_streams, appliance.settings.state, appliance.settings.vault, appliance.clock
+        appliance.server.serve_streams,
+        appliance.settings.state,
+        appliance.settings.vault,
+        appliance.clock,
+        {"streams": live.streams},
     )
 
     @asynccontextmanager
@@ -182,7 +187,8 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
     endpoint = body.WholeBody(StreamableHTTPASGIApp(manager))
     with _desk(appliance, grants, base) as desk:
         metadata_url = None if desk is None else metadata.url(base)
-        mcp = Readable(Guard(endpoint, lookup, live, appliance.clock, metadata_url))
+        header = appliance.settings.client_ip_header
+        mcp = Readable(Guard(endpoint, lookup, live, appliance.clock, metadata_url, client_ip_header=header))
         sign_in = () if desk is None else routes(desk)
         app = http.build(mcp, sign_in, lambda: problems(appliance), appliance.settings, lifespan)
         try:
@@ -199,7 +205,7 @@ def _desk(appliance: Appliance, grants: Grants, base: str) -> Iterator[Desk | No
         yield None
         return
     with closing(Threads(grants.path)) as threads:
-        yield Desk(base, settings, clock, grants, Audit(settings.state, clock), threads)
+        yield Desk(base, settings, clock, grants, appliance.audit, threads)
 
 
 def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:
@@ -244,6 +250,28 @@ def _sweep(files: VaultFiles, journal: Journal, lock: Lock) -> None:
             _log.error("change.not_settled", error=type(error).__name__)
     if swept.dropped or swept.recovered:
         _log.warning("vault.swept", dropped=swept.dropped, recovered=[str(path) for path in swept.recovered])
+
+
+def _noted(record: OnChange, audit: Audit) -> OnChange:
+    """Tell the history of a change, and the audit log: who, what was done, how many files, and the first one's path."""
+
+    def on_change(actor: Actor, changes: Sequence[Change]) -> None:
+        record(actor, changes)
+        if changes:
+            audit.note(
+                "write", grant=actor.grant_id, what=_done(changes), files=len(changes), path=str(changes[0].path)
+            )
+
+    return on_change
+
+
+def _done(changes: Sequence[Change]) -> str:
+    first = changes[0]
+    if first.before is None:
+        return "created"
+    if first.after is None:
+        return "moved" if len(changes) > 1 else "deleted"
+    return "changed"
 
 
 def _version() -> str:

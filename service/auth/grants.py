@@ -119,13 +119,13 @@ class Grants:
         row = self.database.connection().execute("SELECT v FROM auth_meta WHERE k = 'epoch'").fetchone()
         return int(row["v"])
 
-    def touch(self, grant: Grant) -> None:
-        """Note that the grant was used now; written at most once in MIN_TOUCH_S."""
+    def touch(self, grant: Grant, address: str | None = None) -> None:
+        """Note that the grant was used now, and from where; written at most once in MIN_TOUCH_S."""
         now = seconds_of(self.clock.now())
         with self.database.transaction() as connection:
             connection.execute(
-                "UPDATE grant_ SET last_used = ? WHERE id = ? AND (last_used IS NULL OR last_used <= ?)",
-                (now, grant.id, now - MIN_TOUCH_S),
+                "UPDATE grant_ SET last_used = ?, last_ip = ? WHERE id = ? AND (last_used IS NULL OR last_used <= ?)",
+                (now, address, grant.id, now - MIN_TOUCH_S),
             )
 
 

@@ -14,7 +14,7 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.auth import bearer
+from service.auth import address, bearer
 from service.auth.bearer import Malformed, Nothing, Presented
 from service.auth.live import Live, Request
 from service.auth.lookup import Lookup
@@ -34,10 +34,21 @@ class Guard:
 
     Args:
         metadata_url: where a client without a token learns how to get one (RFC 9728); None where it cannot sign in.
+        client_ip_header: the header whose word about a client's address is taken; empty for none.
     """
 
-    def __init__(self, app: ASGIApp, lookup: Lookup, live: Live, clock: Clock, metadata_url: str | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        lookup: Lookup,
+        live: Live,
+        clock: Clock,
+        metadata_url: str | None = None,
+        *,
+        client_ip_header: str = "",
+    ) -> None:
         self._app, self._lookup, self._live, self._clock = app, lookup, live, clock
+        self._client_ip_header = client_ip_header
         self._challenge = _challenge(metadata_url)
         self._refused = Sparingly(_log, "request.refused")
 
@@ -70,10 +81,11 @@ class Guard:
             elif scope["method"] != "POST":
                 await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
             else:
+                request.grant_id = grant.id
                 await self._serve(request, grant, scope, receive, send)
 
     async def _serve(self, request: Request, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
-        self._note_use(grant)
+        self._note_use(grant, scope)
         if grant.expires is not None:
             left_s = (grant.expires - self._clock.now()).total_seconds()
             request.scope.deadline = anyio.current_time() + left_s
@@ -97,9 +109,9 @@ class Guard:
             challenge += f', error="{error}", error_description="unknown, revoked or expired token"'
         return Response(status_code=401, headers={"www-authenticate": challenge, "cache-control": "no-store"})
 
-    def _note_use(self, grant: Grant) -> None:
+    def _note_use(self, grant: Grant, scope: Scope) -> None:
         if grant.last_used is None or _minutes_between(grant.last_used, self._clock.now()) >= 1:
-            self._lookup.note_use(grant)
+            self._lookup.note_use(grant, address.seen(scope, self._client_ip_header))
 
 
 class _Reply:

@@ -6,9 +6,11 @@ cancels what it let in; when the database gives no answer for BLIND_S it cancels
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import anyio
@@ -34,19 +36,27 @@ _log = structlog.get_logger()
 
 @dataclass(eq=False, slots=True)
 class Request:
-    """One request in flight. `is_stream` marks one that only waits for news and is ended first when we stop."""
+    """One request in flight. `is_stream` marks one that only waits for news and is ended first when we stop.
+
+    `grant_id` is known once its token was looked up.
+    """
 
     token_hash: bytes
     is_stream: bool
+    grant_id: str | None = None
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     was_revoked: bool = False
 
 
 class Live:
-    """All requests in flight."""
+    """All requests in flight.
 
-    def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
+    Args:
+        on_killed: told of each grant whose requests were cut off, and of how many; it may wait for a disk.
+    """
+
+    def __init__(self, lookup: Lookup, on_killed: Callable[[str, int], None] = lambda _grant_id, _count: None) -> None:
+        self._lookup, self._on_killed = lookup, on_killed
         self._requests: set[Request] = set()
         self.is_stopping = False
 
@@ -54,6 +64,10 @@ class Live:
         """Whether another request with this token would be one too many."""
         of_one = sum(request.token_hash == token_hash for request in self._requests)
         return len(self._requests) >= MAX_REQUESTS or of_one >= MAX_REQUESTS_OF_ONE
+
+    def streams(self) -> Mapping[str, int]:
+        """How many requests of each grant are being answered now, by its id: each is an open stream."""
+        return Counter(request.grant_id for request in self._requests if request.grant_id is not None)
 
     @contextmanager
     def serving(self, request: Request) -> Iterator[None]:
@@ -92,8 +106,12 @@ class Live:
             request.scope.cancel()
 
     def _end(self, hashes: frozenset[bytes] | set[bytes]) -> None:
+        killed: Counter[str] = Counter()
         for request in self._requests:
             if request.token_hash in hashes and not request.was_revoked:
                 request.was_revoked = True
                 request.scope.cancel()
                 _log.info("stream.closed", reason="revoked")
+                killed.update([request.grant_id or "unknown"])
+        for grant_id, count in killed.items():
+            self._lookup.later(partial(self._on_killed, grant_id, count))

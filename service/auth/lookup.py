@@ -56,20 +56,24 @@ class Lookup:
 
         return await self._ask(look)
 
-    def note_use(self, grant: Grant) -> None:
+    def note_use(self, grant: Grant, address: str | None = None) -> None:
         """Write down that the grant was used, later and in its turn; a failure loses only that."""
         if grant.id not in self._to_note:
             self._to_note.add(grant.id)
-            self._writer.submit(self._touch, grant)
+            self._writer.submit(self._touch, grant, address)
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Write something else down, in its turn: a disk that hangs must not stop the event loop."""
+        self._writer.submit(work)
 
     def close(self) -> None:
         """Let the threads end; does not wait for a database that hangs."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=False, cancel_futures=True)
 
-    def _touch(self, grant: Grant) -> None:
+    def _touch(self, grant: Grant, address: str | None) -> None:
         try:
-            self._grants.touch(grant)
+            self._grants.touch(grant, address)
         except (AppError, sqlite3.Error):
             return  # the time of the last use is a comfort, not worth a word
         finally:

@@ -2,7 +2,8 @@
 
 No network is involved: the socket lies in a folder of mode 0700 and has mode 0600, so whoever can open it could read the
 state anyway. Each connection is one MCP session with the owner's local grant. It begins with one line of JSON from the
-client (`Hello`) and one from us; then come the lines of the stdio transport, both ways.
+client and one from us; then come the lines of the stdio transport, both ways. A client that says `ask` instead wants to know
+one thing about the running service, such as how many streams each grant has open: it is told, and that is all.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -30,12 +31,18 @@ from service.web.body import MAX_BODY_BYTES
 SOCKET_NAME: Final = "strongroom.sock"
 MAX_LINE_BYTES: Final = MAX_BODY_BYTES
 MAX_SESSIONS: Final = 32
+MAX_CONNECTIONS: Final = MAX_SESSIONS + 16
+"""Sessions, and those that have not yet said what they want."""
+
 _HELLO_WITHIN_S: Final = 5.0
 
 Session: TypeAlias = Callable[
     [MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]], Awaitable[None]
 ]
 """Serves one MCP session over two streams of messages until the first ends; closes both."""
+
+Asks: TypeAlias = Mapping[str, Callable[[], Mapping[str, int]]]
+"""What may be asked about the running service, and what answers."""
 
 _log = structlog.get_logger()
 
@@ -46,11 +53,13 @@ class OwnersDoor:
     Args:
         serve_session: what is behind the door: the same tools as over HTTP.
         vault: the vault that is served; a client that means another one is turned away.
+        asks: what may be asked without a session.
     """
 
-    def __init__(self, serve_session: Session, state: Path, vault: Path, clock: Clock) -> None:
+    def __init__(self, serve_session: Session, state: Path, vault: Path, clock: Clock, asks: Asks) -> None:
         self._serve_session, self._state, self._vault, self._clock = serve_session, state, vault.resolve(), clock
-        self._sessions = 0
+        self._asks = asks
+        self._connections = self._sessions = 0
 
     async def serve(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Take connections until cancelled. Without a file system that holds sockets, say so and do without."""
@@ -71,39 +80,59 @@ class OwnersDoor:
 
     async def _session(self, stream: anyio.abc.SocketStream) -> None:
         async with stream:
-            if self._sessions >= MAX_SESSIONS:
+            if self._connections >= MAX_CONNECTIONS:
                 return
-            self._sessions += 1
+            self._connections += 1
             lines = BufferedByteReceiveStream(stream)
             try:
                 with contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError):
                     await self._talk(lines, stream)
             finally:
-                self._sessions -= 1
+                self._connections -= 1
 
     async def _talk(self, lines: BufferedByteReceiveStream, stream: anyio.abc.SocketStream) -> None:
-        is_read_only: bool | None = None
+        hello: Mapping[str, object] = {}
         with anyio.move_on_after(_HELLO_WITHIN_S):
-            is_read_only = self._understood(await _line(lines))
+            hello = _read(await _line(lines))
+        if "ask" in hello:
+            await stream.send(json.dumps(self._answer(hello["ask"])).encode() + b"\n")
+            return
+        is_read_only = self._understood(hello)
         if is_read_only is None:
             why = f"this service keeps the vault {str(self._vault)!r}, not the one that was named"
             await stream.send(json.dumps({"error": why}).encode() + b"\n")
             return
-        await stream.send(b'{"ok": true}\n')
-        _log.info("session.opened", read_only=is_read_only)
-        with acting_as(model.local(self._clock.now(), is_read_only=is_read_only)):
-            await _converse(self._serve_session, lines, stream)
-        _log.info("session.closed")
-
-    def _understood(self, hello: bytes) -> bool | None:
-        """Whether the session is to be read-only; None when it does not mean this vault."""
+        if self._sessions >= MAX_SESSIONS:
+            return
+        self._sessions += 1
         try:
-            said = json.loads(hello)
-        except ValueError:
+            await stream.send(b'{"ok": true}\n')
+            _log.info("session.opened", read_only=is_read_only)
+            with acting_as(model.local(self._clock.now(), is_read_only=is_read_only)):
+                await _converse(self._serve_session, lines, stream)
+            _log.info("session.closed")
+        finally:
+            self._sessions -= 1
+
+    def _answer(self, ask: object) -> Mapping[str, object]:
+        answer = self._asks.get(ask) if isinstance(ask, str) else None
+        if answer is None:
+            return {"error": "this service does not know what was asked"}
+        return {"ok": True, "answer": answer()}
+
+    def _understood(self, hello: Mapping[str, object]) -> bool | None:
+        """Whether the session is to be read-only; None when it does not mean this vault."""
+        if hello.get("vault") != str(self._vault):
             return None
-        if not isinstance(said, dict) or said.get("vault") != str(self._vault):
-            return None
-        return said.get("read_only") is not False
+        return hello.get("read_only") is not False
+
+
+def _read(hello: bytes) -> Mapping[str, object]:
+    try:
+        said = json.loads(hello)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 async def _converse(serve_session: Session, lines: BufferedByteReceiveStream, stream: anyio.abc.SocketStream) -> None:
