@@ -16,12 +16,18 @@ SOCKET_NAME: Final = "strongroom.sock"
 """As `service.web.owner` has it; importing that would cost what joining is meant to save. A test compares them."""
 
 
-def knock(state: Path, hello: Mapping[str, object]) -> tuple[socket.socket, Mapping[str, object]] | None:
+_ANSWER_WITHIN_S: Final = 5.0
+
+
+def knock(
+    state: Path, hello: Mapping[str, object], within_s: float | None = None
+) -> tuple[socket.socket, Mapping[str, object]] | None:
     """Connect to the service that runs on `state` and say `hello`: the connection, and its first line of answer.
 
-    None when no service answers.
+    None when no service answers, or not within `within_s` (seconds; None waits for ever).
     """
     connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(within_s)
     try:
         descriptor = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -45,7 +51,7 @@ def knock(state: Path, hello: Mapping[str, object]) -> tuple[socket.socket, Mapp
 
 def streams(state: Path) -> Mapping[str, int] | None:
     """How many streams each grant has open at the running service, by the grant's id; None when no service answers."""
-    found = knock(state, {"ask": "streams"})
+    found = knock(state, {"ask": "streams"}, _ANSWER_WITHIN_S)
     if found is None:
         return None
     connection, answer = found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ops.stdio import SOCKET_NAME
+from ops.door import SOCKET_NAME
 from service.store import db, staging
 
 DATABASE: Final = f"state/{db.FILE_NAME}"

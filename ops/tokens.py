@@ -1,13 +1,11 @@
-"""`strongroom tokens`: make, list and take back the tokens with which clients sign in.
+"""`strongroom tokens`: make, list and take back what clients come in with, static tokens and sign-ins alike.
 
 Works beside a running server, which notices a revocation within a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,124 +13,137 @@ import click
 from ops import output
 
 if TYPE_CHECKING:
-    from service.auth.grants import Grants
+    from ops.grant_list import Listing
+    from ops.permits import Permits
     from service.auth.model import Grant
 
 
 @click.group()
 def command() -> None:
-    """Make, list and revoke the tokens clients sign in with."""
+    """Make, list and revoke what clients come in with: tokens and sign-ins."""
 
 
 @command.command()
 @click.option("--name", required=True, help="Your word for it, such as laptop; history shows it.")
 @click.option("--read-only", "is_read_only", is_flag=True, help="It may read, and change nothing.")
+@click.option("--folder", "folders", multiple=True, help="The only folder it may see; may be given several times.")
 @click.option("--days", type=int, help="How long it lasts; without it, until you revoke it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def create(name: str, is_read_only: bool, days: int | None, as_json: bool) -> None:
+def create(name: str, is_read_only: bool, folders: Sequence[str], days: int | None, as_json: bool) -> None:
     """Make a token and show it, this once."""
-    with _grants() as grants:
+    from ops import permits
+
+    with permits.opened() as here:
         from service.auth import static
 
-        grant, token = static.create(grants, name, is_read_only=is_read_only, days=days)
+        grant, token = static.create(here.grants, name, is_read_only=is_read_only, days=days, folders=folders)
+        here.audit.note(
+            "token_created", grant=grant.id, name=grant.name, write=grant.may_write, folders=", ".join(grant.folders)
+        )
+        listing = _listing(here, (grant,), is_live=False)
     if as_json:
-        output.print_json({**_facts(grant), "token": token})
+        output.print_json({**listing.facts(grant), "token": token})
         return
     click.echo(token)
     may = "read" if is_read_only else "read and write"
-    until = f"until {_shown(grant.expires)}" if grant.expires else "until you revoke it"
-    output.say(f"{grant.name!r} ({grant.id}) may {may} {until}. This is the only time the token is shown.")
+    where = f" in {', '.join(grant.folders)}" if grant.folders else ""
+    until = f"until {listing.row(grant)[-1]}" if grant.expires else "until you revoke it"
+    output.say(f"{grant.name!r} ({grant.id}) may {may}{where} {until}. This is the only time the token is shown.")
 
 
 @command.command("list")
 @click.option("--all", "with_ended", is_flag=True, help="Also those that were revoked or have expired.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(with_ended: bool, as_json: bool) -> None:
-    """Show the tokens there are."""
-    with _grants() as grants:
-        shown = [grant for grant in grants.all() if with_ended or _state(grant) == "alive"]
+    """Show all that can be revoked: tokens, and the clients that signed in.
+
+    Live is how many requests of it are being answered this moment, as the running service says; ? when none runs. A name in
+    (brackets) is the host that stands for a client; `unverified` is a client whose name is its own claim. Last used and
+    From are noted once a minute.
+    """
+    from ops import permits
+    from ops.grant_list import HEADINGS
+
+    with permits.opened() as here:
+        listing = _listing(here, here.grants.all(), is_live=True)
+    shown = [grant for grant in listing.grants if with_ended or listing.state(grant) == "alive"]
     if as_json:
-        output.print_json([_facts(grant) for grant in shown])
+        output.print_json([listing.facts(grant) for grant in shown])
         return
-    rows = [
-        (grant.id, grant.name, _may(grant), _shown(grant.created), _shown(grant.last_used), _ends(grant))
-        for grant in shown
-    ]
-    if rows:
-        output.print_table(("ID", "Name", "May", "Made", "Last used", "Ends"), rows)
+    if shown:
+        output.print_table(HEADINGS, [listing.row(grant) for grant in shown])
     else:
-        output.say("there are no tokens; make one with: strongroom tokens create --name laptop")
+        output.say("nothing can come in; make a token with: strongroom tokens create --name laptop")
+    if listing.streams is None:
+        output.say("no service is running on this state, so what is live cannot be told.")
 
 
 @command.command()
 @click.argument("word", metavar="ID|NAME", required=False)
-@click.option("--all", "is_all", is_flag=True, help="Every token there is.")
+@click.option("--client", metavar="X", help="Everything of one client, by id, name or host; and switch it off.")
+@click.option("--all", "is_all", is_flag=True, help="Everything there is.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def revoke(word: str | None, is_all: bool, as_json: bool) -> None:
-    """Take a token back. A running server stops serving it within a second."""
-    if (word is None) is not is_all:
-        raise click.UsageError("Name one token by its id or name, or give --all.")
-    with _grants() as grants:
-        ended = grants.revoke_all() if word is None else grants.revoke(word)
+def revoke(word: str | None, client: str | None, is_all: bool, as_json: bool) -> None:
+    """Take back a token or a sign-in, all of a client, or everything.
+
+    A running server stops serving it within a second, streams included. A client that is switched off has to introduce
+    itself anew; to be only signed out, revoke its sign-in. ID may also be a token that was found somewhere.
+    """
+    if (word is not None) + (client is not None) + is_all != 1:
+        raise click.UsageError("Name one by its id or name, or give --client X, or --all.")
+    from ops import permits
+
+    with permits.opened() as here:
+        ended = _ended(here, word, client)
+        listing = _listing(here, ended, is_live=False)
     if as_json:
-        output.print_json([_facts(grant) for grant in ended])
+        output.print_json([listing.facts(grant) for grant in ended])
     elif ended:
         output.say(f"revoked: {', '.join(f'{grant.name!r} ({grant.id})' for grant in ended)}")
     else:
-        output.say("nothing to revoke: it ended before.")
+        output.say(
+            "nothing to revoke: it ended before." if client is None else "no sign-in was left; it is switched off."
+        )
 
 
-@contextmanager
-def _grants() -> Iterator[Grants]:
-    from ops.opened import load_settings
-    from service.auth.grants import Grants
-    from service.auth.tables import SCHEMA
-    from service.clock import SystemClock
-    from service.store import mounts
-    from service.store.db import Database
+def _ended(here: Permits, word: str | None, client: str | None) -> tuple[Grant, ...]:
+    from ops import grant_list
+    from service.auth import ending, grants, tokens
 
-    settings = load_settings()
-    mounts.prepare_state(settings.state)
-    database = Database(settings.state, (SCHEMA,))
-    try:
-        yield Grants(database, SystemClock(settings.zone))
-    finally:
-        database.close()
-
-
-def _facts(grant: Grant) -> dict[str, str | Sequence[str] | None]:
-    return {
-        "id": grant.id,
-        "name": grant.name,
-        "kind": grant.kind,
-        "scopes": sorted(grant.scopes),
-        "created": grant.created.isoformat(),
-        "expires": _iso(grant.expires),
-        "last_used": _iso(grant.last_used),
-        "revoked": _iso(grant.revoked),
-        "state": _state(grant),
-    }
+    everyone, now = here.grants.all(), here.clock.now()
+    client_id: str | None = None
+    ids: tuple[str, ...] = ()
+    if client is not None:
+        used = (grant.client_id for grant in everyone if grant.client_id)
+        client_id = grant_list.meant_client(client, grant_list.clients(here.database).values(), used)
+    elif word is not None:
+        found = (_behind(here, word),) if tokens.is_shaped(word) else grant_list.meant(word, everyone)
+        ids = tuple(grant.id for grant in found)
+    with here.database.transaction() as connection:
+        if client_id is not None:
+            ended = ending.end_client(connection, client_id, now)
+        elif word is not None:
+            ended = grants.end(connection, ids, now, "owner")
+        else:
+            ended = ending.end_everything(connection, now, "owner")
+    what = "client" if client else "grant" if word else "all"
+    here.audit.note("revoke", what=what, client=client_id, grants=", ".join(sorted(ended)))
+    return tuple(grant for grant in here.grants.all() if grant.id in ended)
 
 
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+def _behind(here: Permits, token: str) -> Grant:
+    """What a token stands for. It is not repeated in what is said: it may be good elsewhere."""
+    from service.auth import tokens
+    from service.errors import NotFound
+
+    found = here.grants.grant_behind(tokens.digest(token))
+    if found is None:
+        raise NotFound("that token was not made here, or is forgotten; what there is: strongroom tokens list --all")
+    return found
 
 
-def _state(grant: Grant) -> str:
-    if grant.revoked is not None:
-        return "revoked"
-    return "alive" if grant.is_alive(datetime.now(UTC)) else "expired"
+def _listing(here: Permits, grants: Sequence[Grant], *, is_live: bool) -> Listing:
+    from ops import door, grant_list
 
-
-def _may(grant: Grant) -> str:
-    return "read, write" if grant.may_write else "read"
-
-
-def _ends(grant: Grant) -> str:
-    if _state(grant) == "revoked":
-        return f"revoked {_shown(grant.revoked)}"
-    return _shown(grant.expires) if grant.expires else "when revoked"
-
-
-def _shown(moment: datetime | None) -> str:
-    return "never" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M")
+    streams = door.streams(here.settings.state) if is_live else None
+    return grant_list.Listing(grants, grant_list.clients(here.database), here.clock.now(), streams)

@@ -85,10 +85,12 @@ class RevisionNotFound(NotFound):
 
 
 class GrantNotFound(NotFound):
-    """No token or grant by that id or name."""
+    """No token, sign-in or client by that id or name. `what` says which of them was looked for."""
 
-    def __init__(self, asked: str) -> None:
-        super().__init__(f"there is no token {asked!r}; list them with: strongroom tokens list")
+    def __init__(self, asked: str, nearest: Sequence[str] = (), what: str = "token") -> None:
+        hint = f" Did you mean {_either(nearest)}?" if nearest else ""
+        where = "strongroom auth clients" if what == "client" else "strongroom tokens list"
+        super().__init__(f"there is no {what} {asked!r}; list them with: {where}.{hint}")
 
 
 # -- ask differently --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Final
 
 from ops import health
 from ops.checks.finding import Finding, Patient, fail, ok, warn
-from ops.stdio import SOCKET_NAME
+from ops.door import SOCKET_NAME
 from service.store.lock import Holder, Lock
 
 LOCK_NAME: Final = "server.lock"

@@ -62,6 +62,14 @@ class Grants:
         ends = [end for end in (grant.expires, _moment_or_none(row["token_expires"])) if end is not None]
         return replace(grant, expires=min(ends, default=None))
 
+    def grant_behind(self, token_hash: bytes) -> Grant | None:
+        """The grant that a token of any kind stood for, dead or alive: for whoever found one and wants it revoked."""
+        row = self.database.connection().execute(
+            "SELECT g.* FROM token t JOIN grant_ g ON g.id = t.grant_id WHERE t.hash = ?", (token_hash,)
+        )
+        found = row.fetchone()
+        return None if found is None else grant_of(found)
+
     def check(self, grant: Grant) -> None:
         """Read the grant again. The owner's own (`local`) lives as long as its connection.
 

@@ -30,6 +30,11 @@ def made(prefix: str) -> str:
     return prefix + secrets.token_urlsafe(TOKEN_BYTES)
 
 
+def is_shaped(text: str) -> bool:
+    """Whether a text looks like one of our tokens: one was pasted where an id belongs."""
+    return text.startswith((STATIC, ACCESS, REFRESH)) and len(text) > TOKEN_BYTES
+
+
 def digest(token: str) -> bytes:
     """How a token is stored and looked up."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

@@ -20,7 +20,7 @@ import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
 
-from ops import stdio
+from ops import door, stdio
 from service.tools.catalogue import SPECS
 from service.web import owner
 from tests.support.rooms import ALL_TOOLSETS
@@ -221,12 +221,12 @@ def test_joining_costs_no_heavy_import(running: Service) -> None:
 
 def test_the_names_of_the_socket_agree() -> None:
     """ops.stdio does not import the service, so it repeats the name."""
-    assert stdio.SOCKET_NAME == owner.SOCKET_NAME
+    assert door.SOCKET_NAME == owner.SOCKET_NAME
 
 
 def test_only_the_owner_can_open_the_socket(running: Service) -> None:
     """decisions.md 6: 0600, in a folder of mode 0700."""
-    assert (running.state / stdio.SOCKET_NAME).stat().st_mode & 0o777 == 0o600
+    assert (running.state / door.SOCKET_NAME).stat().st_mode & 0o777 == 0o600
     assert running.state.stat().st_mode & 0o777 == 0o700
 
 

@@ -1,0 +1,29 @@
+"""Taking back more than one grant: all that a client has, or all there is. In the caller's transaction, so all or nothing.
+
+Whatever could still become a grant ends with it: requests that wait for the owner's word, and codes that were not exchanged.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+
+from service.auth import grants as grants_
+from service.auth.grants import seconds_of
+
+
+def end_client(connection: sqlite3.Connection, client_id: str, now: datetime) -> frozenset[str]:
+    """End every grant of a client and switch the client off (401 invalid_client); returns the ids that ended now."""
+    rows = connection.execute("SELECT id FROM grant_ WHERE client_id = ?", (client_id,)).fetchall()
+    connection.execute("DELETE FROM pending WHERE client_id = ?", (client_id,))
+    connection.execute("DELETE FROM code WHERE client_id = ? AND used IS NULL", (client_id,))
+    connection.execute("UPDATE client SET disabled = ? WHERE id = ? AND disabled IS NULL", (seconds_of(now), client_id))
+    return grants_.end(connection, [row["id"] for row in rows], now, "client")
+
+
+def end_everything(connection: sqlite3.Connection, now: datetime, reason: str) -> frozenset[str]:
+    """End every grant; returns the ids that ended now. Clients stay known: to be known gives no access."""
+    rows = connection.execute("SELECT id FROM grant_").fetchall()
+    connection.execute("DELETE FROM pending")
+    connection.execute("DELETE FROM code WHERE used IS NULL")
+    return grants_.end(connection, [row["id"] for row in rows], now, reason)
