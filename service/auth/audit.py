@@ -37,7 +37,7 @@ OWNERS: Final = frozenset(
         "revoke",
         "approve_cli",
         "passphrase_changed",
-        "passkey_code",
+        "passkey_code_made",
         "passkey_added",
         "passkey_removed",
         "client_added",

@@ -9,13 +9,14 @@ import sqlite3
 from datetime import datetime
 
 from service.auth import grants as grants_
+from service.auth import pending
 from service.auth.grants import seconds_of
 
 
 def end_client(connection: sqlite3.Connection, client_id: str, now: datetime) -> frozenset[str]:
     """End every grant of a client and switch the client off (401 invalid_client); returns the ids that ended now."""
     rows = connection.execute("SELECT id FROM grant_ WHERE client_id = ?", (client_id,)).fetchall()
-    connection.execute("DELETE FROM pending WHERE client_id = ?", (client_id,))
+    connection.execute("DELETE FROM pending WHERE client_id = ? AND used IS NULL", (client_id,))
     connection.execute("DELETE FROM code WHERE client_id = ? AND used IS NULL", (client_id,))
     connection.execute("UPDATE client SET disabled = ? WHERE id = ? AND disabled IS NULL", (seconds_of(now), client_id))
     return grants_.end(connection, [row["id"] for row in rows], now, "client")
@@ -24,6 +25,6 @@ def end_client(connection: sqlite3.Connection, client_id: str, now: datetime) ->
 def end_everything(connection: sqlite3.Connection, now: datetime, reason: str) -> frozenset[str]:
     """End every grant; returns the ids that ended now. Clients stay known: to be known gives no access."""
     rows = connection.execute("SELECT id FROM grant_").fetchall()
-    connection.execute("DELETE FROM pending")
+    pending.end_all(connection)
     connection.execute("DELETE FROM code WHERE used IS NULL")
     return grants_.end(connection, [row["id"] for row in rows], now, reason)

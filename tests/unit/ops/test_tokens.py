@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from click.testing import CliRunner, Result
 
 from ops.commands import strongroom
+from service.auth.asked import Asked, Client
 from service.auth.audit import Audit
 from service.auth.grants import Grants
+from service.auth.pending import Approvals
 from service.auth.tables import SCHEMA
 from service.auth.tokens import digest
 from service.clock import SystemClock
@@ -100,14 +103,13 @@ def signed_in(state: Path, grant_id: str, client_id: str, name: str, domain: str
             (grant_id.encode(), grant_id, client_id),
         )
         connection.execute(
-            "INSERT INTO pending (hash, cookie_hash, approve_code_hash, client_id, client_name, redirect_uri, challenge, "
-            "scopes, resource, created, expires) VALUES (?, x'', ?, ?, '', '', '', '', '', 1, 9)",
-            (grant_id.encode(), grant_id.encode(), client_id),
-        )
-        connection.execute(
             "INSERT INTO token (hash, kind, grant_id, scopes, created) VALUES (?, 'r', ?, 'vault:read', 1)",
             (digest(f"srr_{grant_id * 7}"), grant_id),
         )
+
+    asked = Asked(Client(client_id, "dcr", name, domain, ()), "https://a.example/cb", None, "", frozenset(), "")
+    with closing(Database(state, [SCHEMA])) as database:
+        Approvals(database, SystemClock(ZoneInfo("UTC"))).open(asked)
 
 
 def left(state: Path) -> dict[str, int]:
