@@ -30,6 +30,7 @@ class Row:
 
 TABLE: Final[Sequence[Row]] = (
     Row("serve", "ops.serve", "Run the appliance: MCP over HTTP, scheduler, history."),
+    Row("edge", "ops.edge", "Run the public half of a split Strongroom, in front of the vault at home."),
     Row("stdio", "ops.stdio", "Speak MCP on stdin and stdout for one client on this machine."),
     Row("tokens", "ops.tokens", "Make, list and revoke what clients come in with: tokens and sign-ins."),
     Row("auth", "ops.auth", "Signing in: approve, passphrase, passkeys, clients, the audit log."),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -20,8 +21,9 @@ import anyio.to_thread
 import structlog
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
 
-from service.auth import model, tables
+from service.auth import model, tables, vouching
 from service.auth.audit import Audit
 from service.auth.budget import Budget
 from service.auth.grants import Grants
@@ -57,6 +59,7 @@ from service.web.oauth.cors import Readable
 from service.web.oauth.desk import Desk, resource_of
 from service.web.oauth.routes import routes
 from service.web.oauth.threads import Threads
+from service.web.origin import Origin
 from service.web.owner import OwnersDoor
 
 INSTRUCTIONS: Final = (
@@ -102,7 +105,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         _log.warning("state.open_to_others", what=warning)
     mounts.check_vault(settings.vault, is_read_only=settings.is_read_only)
     with ExitStack() as held:
-        held.callback(_be_the_one_server(settings))
+        held.callback(be_the_one_server(settings))
         database = Database(settings.state, (tables.SCHEMA, *history_.SCHEMAS))
         held.callback(database.close)
         root = Root(settings.vault)
@@ -132,7 +135,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             history,
             settings,
             clock,
-            grants.check,
+            vouching.checking(grants.check, clock),
             Budget(settings.write_budget),
             tuple(spec.name for spec in specs),
         )
@@ -146,34 +149,34 @@ def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
     """Run the appliance over HTTP until SIGTERM or SIGINT. Raises as `assembled` and `serving.listen`."""
     serving.allow_many_files()
     with assembled(settings, specs) as appliance, serving.listen(settings.host, settings.port) as listener:
-        _warn_when_open(settings)
+        warn_when_open(settings)
         host, port = listener.getsockname()[:2]
 
         def ready() -> None:
-            _log.info("server.started", host=host, port=port, tools=len(appliance.server.tool_names))
+            tools = len(appliance.server.tool_names)
+            _log.info("server.started", host=host, port=port, tools=tools, part="home" if settings.edge_keys else "all")
 
         anyio.run(_serve, appliance, listener, ready)
         _log.info("server.stopped")
 
 
 async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Callable[[], None]) -> None:
-    base = appliance.settings.base_url(listener.getsockname()[1])
+    settings = appliance.settings
+    base = settings.base_url(listener.getsockname()[1])
     grants = Grants(appliance.grants.database, appliance.clock, resource_of(base))
     lookup = Lookup(grants)
     live = Live(lookup, lambda grant, count: appliance.audit.note("stream_killed", grant=grant, streams=count))
     manager = _session_manager(appliance.server)
     door = OwnersDoor(
-        appliance.server.serve_streams,
-        appliance.settings.state,
-        appliance.settings.vault,
-        appliance.clock,
-        {"streams": live.streams},
+        appliance.server.serve_streams, settings.state, settings.vault, appliance.clock, {"streams": live.streams}
     )
+    watches: list[Callable[[], Coroutine[object, object, None]]] = []
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         async with manager.run(), anyio.create_task_group() as tasks:
-            tasks.start_soon(live.watch)
+            for watch in watches:
+                tasks.start_soon(watch)
             await tasks.start(door.serve)
             appliance.clockwork.start()
             try:
@@ -184,28 +187,63 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
                 with anyio.CancelScope(shield=True):
                     await _in_thread(appliance.clockwork.stop)
 
-    endpoint = body.WholeBody(StreamableHTTPASGIApp(manager))
-    with _desk(appliance, grants, base) as desk:
-        metadata_url = None if desk is None else metadata.url(base)
-        header = appliance.settings.client_ip_header
-        mcp = Readable(Guard(endpoint, lookup, live, appliance.clock, metadata_url, client_ip_header=header))
-        sign_in = () if desk is None else routes(desk)
-        app = http.build(mcp, sign_in, lambda: problems(appliance), appliance.settings, lifespan)
-        try:
-            await serving.serve(app, listener, live.stop, on_ready)
-        finally:
-            lookup.close()
+    endpoint = StreamableHTTPASGIApp(manager)
+    look = partial(problems, appliance)
+    with ExitStack() as held:
+        held.callback(lookup.close)
+        if settings.edge_keys:
+            origin = Origin(endpoint, live, settings, appliance.clock, problems=look, lifespan=lifespan)
+            watches.append(origin.watch)
+            app: ASGIApp = origin
+        else:
+            watches.append(live.watch)
+            doors = Doors(settings, appliance.clock, grants, appliance.audit, lookup, live, base)
+            app = held.enter_context(public_face(endpoint, doors, look, lifespan))
+        await serving.serve(app, listener, live.stop, on_ready)
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What a public face needs to know whom it lets in."""
+
+    settings: Settings
+    clock: Clock
+    grants: Grants
+    audit: Audit
+    lookup: Lookup
+    live: Live
+    base: str
 
 
 @contextmanager
-def _desk(appliance: Appliance, grants: Grants, base: str) -> Iterator[Desk | None]:
+def public_face(
+    endpoint: ASGIApp, doors: Doors, look: Callable[[], Sequence[str]], lifespan: http.Lifespan
+) -> Iterator[ASGIApp]:
+    """The whole ASGI application of a Strongroom that clients call: sign-in, the guard, and `endpoint` behind it.
+
+    The one that stands alone and the edge of a split one have the same.
+    """
+    settings = doors.settings
+    with _desk(doors) as desk:
+        guard = Guard(
+            body.WholeBody(endpoint),
+            doors.lookup,
+            doors.live,
+            doors.clock,
+            None if desk is None else metadata.url(doors.base),
+            client_ip_header=settings.client_ip_header,
+        )
+        yield http.build(Readable(guard), () if desk is None else routes(desk), look, settings, lifespan)
+
+
+@contextmanager
+def _desk(doors: Doors) -> Iterator[Desk | None]:
     """What the doors of signing in work with; None when nobody can sign in."""
-    settings, clock = appliance.settings, appliance.clock
-    if not settings.has_oauth:
+    if not doors.settings.has_oauth:
         yield None
         return
-    with closing(Threads(grants.path)) as threads:
-        yield Desk(base, settings, clock, grants, appliance.audit, threads)
+    with closing(Threads(doors.grants.path)) as threads:
+        yield Desk(doors.base, doors.settings, doors.clock, doors.grants, doors.audit, threads)
 
 
 def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:
@@ -227,7 +265,7 @@ async def _in_thread(work: Callable[[], None]) -> None:
     await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1))
 
 
-def _be_the_one_server(settings: Settings) -> Callable[[], None]:
+def be_the_one_server(settings: Settings) -> Callable[[], None]:
     lock = Lock(settings.state / "server.lock", "the state")
     deadline = time.monotonic() + _LOOKERS_S
     while (other := lock.try_hold()) is not None:
@@ -294,7 +332,7 @@ def _session_manager(server: StrongroomServer) -> StreamableHTTPSessionManager:
     return server.session_manager
 
 
-def _warn_when_open(settings: Settings) -> None:
+def warn_when_open(settings: Settings) -> None:
     if not settings.origin_secrets and not serving.is_loopback(settings.host):
         _log.warning(
             "server.reachable_from_outside",

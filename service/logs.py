@@ -28,6 +28,8 @@ _QUIET_LIBRARIES: Final = (
     "dulwich",
     "asyncio",
     "httpx",
+    "httpx2",
+    "httpcore2",
 )
 
 _TOLD_BY_US: Final = ("uvicorn.error",)

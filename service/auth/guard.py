@@ -23,7 +23,7 @@ from service.clock import Clock
 from service.errors import Unavailable
 from service.logs import Sparingly
 
-_LAST_WORD_S: Final = 2.0
+LAST_WORD_S: Final = 2.0
 """A client that reads nothing any more gets this long to take the end of its stream."""
 
 _log = structlog.get_logger()
@@ -65,15 +65,15 @@ class Guard:
 
     async def _with_token(self, token_hash: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         if self._live.is_stopping or self._live.is_full(token_hash):
-            await _unavailable()(scope, receive, send)
+            await unavailable()(scope, receive, send)
             return
-        request = Request(token_hash, is_stream=_only_listens(scope))
+        request = Request(token_hash, is_stream=only_listens(scope))
         with self._live.serving(request):
             try:
                 grant = await self._lookup.find(token_hash)
             except Unavailable:
                 self._refused.note(reason="the state cannot be read")
-                await _unavailable()(scope, receive, send)
+                await unavailable()(scope, receive, send)
                 return
             if grant is None:
                 self._refused.note(reason="unknown, revoked or expired token")
@@ -89,16 +89,16 @@ class Guard:
         if grant.expires is not None:
             left_s = (grant.expires - self._clock.now()).total_seconds()
             request.scope.deadline = anyio.current_time() + left_s
-        reply = _Reply(send)
+        reply = Reply(send)
         inside = {**scope, "headers": bearer.without_credentials(scope["headers"])}
         with request.scope, acting_as(grant):
             await self._app(inside, receive, reply.send)
         if request.scope.cancelled_caught and not reply.is_done:
-            with anyio.move_on_after(_LAST_WORD_S, shield=True):
+            with anyio.move_on_after(LAST_WORD_S, shield=True):
                 if reply.has_begun:
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
                 elif self._live.is_stopping:
-                    await _unavailable()(scope, receive, send)
+                    await unavailable()(scope, receive, send)
                 else:
                     await self._unauthorized("invalid_token")(scope, receive, send)
 
@@ -114,7 +114,7 @@ class Guard:
             self._lookup.note_use(grant, address.seen(scope, self._client_ip_header))
 
 
-class _Reply:
+class Reply:
     """Remembers how far the answer got, so that a stream that is cut off can be ended cleanly."""
 
     def __init__(self, send: Send) -> None:
@@ -128,7 +128,7 @@ class _Reply:
         await self._send(message)
 
 
-def _only_listens(scope: Scope) -> bool:
+def only_listens(scope: Scope) -> bool:
     """Whether this is the modern era's stream of news; the header is compulsory there and checked against the body."""
     return (b"mcp-method", b"subscriptions/listen") in scope["headers"]
 
@@ -140,7 +140,7 @@ def _challenge(metadata_url: str | None) -> str:
     return f'Bearer resource_metadata="{metadata_url}", scope="{" ".join(SCOPES)}"'
 
 
-def _unavailable() -> Response:
+def unavailable() -> Response:
     return Response(status_code=503, headers={"retry-after": "1"})
 
 

@@ -47,8 +47,9 @@ class Settings:
     grant_lifetime_s: float
     refresh_grace_s: float
     refresh_reuse: str
-    edge_key: str
+    edge_keys: tuple[str, ...]
     home_url: str | None
+    home_secret: str
     toolsets: tuple[str, ...]
     disabled_tools: tuple[str, ...]
     is_read_only: bool

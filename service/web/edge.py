@@ -35,7 +35,7 @@ class Edge:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._secrets = tuple(secret.encode() for secret in settings.origin_secrets)
+        self._secret = Secret(settings.origin_secrets)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts)
         self._refused = Sparingly(_log, "request.refused")
 
@@ -48,8 +48,8 @@ class Edge:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
         if scope["path"] in HEALTH_PATHS:
-            inner = self._app if _is_from_here(scope) else answers.not_found
-        elif not self._knows_the_secret(headers):
+            inner = self._app if is_from_here(scope) else answers.not_found
+        elif not self._secret.is_known(headers):
             self._refused.note(reason="origin secret missing or wrong")
             inner = answers.not_found
         elif not self._hosts.knows_host([value for name, value in headers if name == b"host"]):
@@ -63,9 +63,17 @@ class Edge:
         else:
             inner = self._app
         inside = {**scope, "headers": [(name, value) for name, value in headers if name != SECRET_HEADER]}
-        await _without_crashing(inner, inside, receive, send)
+        await without_crashing(inner, inside, receive, send)
 
-    def _knows_the_secret(self, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+
+class Secret:
+    """The origin secret, or the two of a change. None of them: everybody knows it."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._secrets = tuple(secret.encode() for secret in secrets)
+
+    def is_known(self, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+        """Whether exactly one header holds it, letter for letter."""
         if not self._secrets:
             return True
         given = [value for name, value in headers if name == SECRET_HEADER]
@@ -111,7 +119,7 @@ def _name_of(host: str) -> str | None:
     return None if found is None else found["v6"] or found["name"]
 
 
-def _is_from_here(scope: Scope) -> bool:
+def is_from_here(scope: Scope) -> bool:
     """Whether the peer is this machine itself, asking for itself: a tunnel beside us also connects from loopback, but
     names another Host and says whom it speaks for."""
     client = scope.get("client")
@@ -134,7 +142,7 @@ def _is_loopback(address: str) -> bool:
     return (mapped or found).is_loopback
 
 
-async def _without_crashing(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+async def without_crashing(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     """Keep a bug's own words out of the log and away from the client."""
     has_begun = False
 

@@ -31,11 +31,11 @@ def build(
         problems: what is wrong right now, for `/readyz`.
         lifespan: entered before the first request and left after the last.
     """
-    routes = [
-        Route("/mcp", endpoint=mcp),
-        *sign_in,
-        Route("/healthz", endpoint=Healthz()),
-        Route("/readyz", endpoint=Readyz(problems)),
-    ]
+    routes = [Route("/mcp", endpoint=mcp), *sign_in, *health_routes(problems)]
     router = Router(routes, redirect_slashes=False, default=answers.not_found, lifespan=lifespan)
     return Edge(router, settings)
+
+
+def health_routes(problems: Problems) -> Sequence[BaseRoute]:
+    """The two paths for this machine itself."""
+    return Route("/healthz", endpoint=Healthz()), Route("/readyz", endpoint=Readyz(problems))

@@ -51,12 +51,13 @@ class OwnersDoor:
     """The socket and its sessions.
 
     Args:
-        serve_session: what is behind the door: the same tools as over HTTP.
+        serve_session: what is behind the door: the same tools as over HTTP. None at the edge of a split Strongroom, which
+            has no vault.
         vault: the vault that is served; a client that means another one is turned away.
         asks: what may be asked without a session.
     """
 
-    def __init__(self, serve_session: Session, state: Path, vault: Path, clock: Clock, asks: Asks) -> None:
+    def __init__(self, serve_session: Session | None, state: Path, vault: Path, clock: Clock, asks: Asks) -> None:
         self._serve_session, self._state, self._vault, self._clock = serve_session, state, vault.resolve(), clock
         self._asks = asks
         self._connections = self._sessions = 0
@@ -98,8 +99,10 @@ class OwnersDoor:
             await stream.send(json.dumps(self._answer(hello["ask"])).encode() + b"\n")
             return
         is_read_only = self._understood(hello)
-        if is_read_only is None:
+        if self._serve_session is None or is_read_only is None:
             why = f"this service keeps the vault {str(self._vault)!r}, not the one that was named"
+            if self._serve_session is None:
+                why = "this is the edge of a split Strongroom; run `strongroom stdio` at home, where the vault is"
             await stream.send(json.dumps({"error": why}).encode() + b"\n")
             return
         if self._sessions >= MAX_SESSIONS:

@@ -68,11 +68,14 @@ class Service:
 
     @staticmethod
     @contextmanager
-    def start(folder: Path, *, module: str = "ops", is_waiting: bool = True, **settings: str) -> Iterator[Service]:
+    def start(
+        folder: Path, *, module: str = "ops", command: str = "serve", is_waiting: bool = True, **settings: str
+    ) -> Iterator[Service]:
         """Start it with `vault` and `state` below `folder`, on a port of its own; stop it at the end.
 
         Args:
             module: `ops`, or `tests.support.odd_tools` for tools that behave badly.
+            command: `serve`, or `edge` for the public half of a split one.
             settings: without their prefix, save TZ.
         """
         environ = environment(folder, **{"PORT": "0", **settings})
@@ -80,7 +83,7 @@ class Service:
         said_before = out_file.stat().st_size if out_file.exists() else 0
         with open(out_file, "ab") as out, open(folder / "stderr", "ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, "serve"], cwd=ROOT, env=environ, stdout=out, stderr=errors
+                [sys.executable, "-m", module, command], cwd=ROOT, env=environ, stdout=out, stderr=errors
             )
         service = Service(process, environ, folder, _said_before=said_before)
         try:

@@ -395,6 +395,7 @@ def test_shown_settings_hold_no_secret_and_are_read_back_to_the_same_settings() 
     given_ = {
         "STRONGROOM_ORIGIN_SECRET": SECRET,
         "STRONGROOM_EDGE_KEY": SECRET,
+        "STRONGROOM_HOME_SECRET": SECRET,
         "STRONGROOM_COMMIT_EVERY": "45m",
         "STRONGROOM_READ_ONLY": "yes",
         "STRONGROOM_TOOLSETS": "notes,daily",
@@ -405,7 +406,7 @@ def test_shown_settings_hold_no_secret_and_are_read_back_to_the_same_settings() 
     shown = settings.redacted(found)
     assert SECRET not in str(shown)
     secrets = {name: SECRET for name, value in shown.items() if value == "(set)"}
-    assert set(secrets) == {"STRONGROOM_ORIGIN_SECRET", "STRONGROOM_EDGE_KEY"}
+    assert set(secrets) == {"STRONGROOM_ORIGIN_SECRET", "STRONGROOM_EDGE_KEY", "STRONGROOM_HOME_SECRET"}
     assert settings.load(shown | secrets) == found
     assert settings.redacted(settings.load({}))["STRONGROOM_ORIGIN_SECRET"] == "(not set)"
 
