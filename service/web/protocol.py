@@ -28,7 +28,7 @@ MAX_HEAD_BYTES: Final = 16 * 1024
 MAX_HEADERS: Final = 100
 
 MAX_CONNECTIONS: Final = 512
-"""Beyond this the connection that has waited longest without a request makes room."""
+"""Beyond this one that has never sent a request makes room, or else the one that has waited longest for its next."""
 
 KEEP_ALIVE_S: Final = 65
 """Longer than the 60 s for which common proxies keep their side open, so that the proxy is the one who closes."""
@@ -72,6 +72,7 @@ class BoundedProtocol(HttpToolsProtocol):
     REFUSED: Sparingly
 
     _timer: asyncio.TimerHandle | None = None
+    _has_asked = False
     _is_in_request = False
     _is_in_body = False
     _head_bytes = 0
@@ -86,9 +87,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait()
         self._within(self.HEAD_WITHIN_S)
         if len(self.connections) > self.MAX_CONNECTIONS:
-            longest = next(iter(self.WAITING))
-            longest.transport.abort()
-            longest._forget()
+            silent = (one for one in self.WAITING if not one._has_asked and one is not self)
+            gone = next(silent, next(iter(self.WAITING)))
+            gone.transport.abort()
+            gone._forget()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
@@ -118,7 +120,8 @@ class BoundedProtocol(HttpToolsProtocol):
             raise _RefusedError
         if not self._is_read_alike():
             raise _RefusedError
-        self._is_in_request, self._is_in_body, self._head_bytes = True, True, 0
+        self._has_asked = self._is_in_request = self._is_in_body = True
+        self._head_bytes = 0
         self._stop_timer()
         self.WAITING.pop(self, None)
         super().on_headers_complete()

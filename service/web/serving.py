@@ -60,12 +60,16 @@ def listen(host: str, port: int) -> Listener:
     try:
         address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         family = address[0]
-        return socket.create_server(
+        listener = socket.create_server(
             (host, port),
             family=family,
             backlog=_BACKLOG,
             dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6(),
         )
+        # Connections inherit it. asyncio sets it only on sockets that say they are TCP, and Python's do not by themselves:
+        # each answer in more than one piece then waits 40 ms for the client's delayed acknowledgement.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
     except PermissionError as error:
         raise Misconfigured(f"port {port} needs a privilege; set STRONGROOM_PORT above 1023.") from error
     except socket.gaierror as error:

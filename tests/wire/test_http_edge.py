@@ -6,6 +6,7 @@ auth.md attack lines 63-75 and 89-93; guards.md tests 31-38.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import resource
@@ -476,6 +477,25 @@ def test_a_thousand_idle_connections_do_not_keep_anybody_out(tmp_path: Path) -> 
         for _ in range(1000):
             held.enter_context(socket.create_connection(("127.0.0.1", service.port)))
         assert service.post(token, LIST).status == 200
+
+
+def test_connections_that_never_asked_make_room_before_one_that_did(tmp_path: Path) -> None:
+    """Attack line 93: a client between two calls keeps its connection, however many come and say nothing."""
+    with Service.start(tmp_path) as service, contextlib.ExitStack() as held:
+        authorization = {"Authorization": f"Bearer {service.token('laptop')}", "Content-Type": "application/json"}
+        headers = authorization | {"Accept": "application/json, text/event-stream"}
+        kept = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
+        held.callback(kept.close)
+        held.enter_context(many_descriptors(700))
+        for _ in range(2):
+            kept.request("POST", "/mcp", json.dumps(LIST), headers)
+            answer = kept.getresponse()
+            assert (answer.status, bool(answer.read())) == (200, True)
+            socket_before = kept.sock
+            for _ in range(600):
+                held.enter_context(socket.create_connection(("127.0.0.1", service.port)))
+            assert service.ask("/mcp").status == 401
+        assert kept.sock is socket_before
 
 
 def test_one_client_cannot_take_every_place(service: Service) -> None:
