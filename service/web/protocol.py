@@ -129,7 +129,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._is_in_body:
             raise _RefusedError  # a trailer: nobody here wants one, and there is no bound to it
-        super().on_header(name, value)
+        super().on_header(name, value.rstrip(b" \t"))  # no part of the value (RFC 9110 §5.5), which llhttp leaves there
 
     def on_body(self, body: bytes) -> None:
         self._frame_bytes = 0

@@ -58,6 +58,21 @@ def test_other_methods_are_405_only_after_the_token(service: Service, token: str
     assert (answer.status, answer.headers["allow"], answer.body) == (405, "post", b"")
 
 
+def test_blanks_around_a_headers_value_are_no_part_of_it(service: Service, token: str) -> None:
+    """RFC 9110 §5.5; conformance scenario http-header-validation: `Mcp-Name:   read_note  ` names read_note."""
+    meta = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+    named = {f"io.modelcontextprotocol/{name}": value for name, value in meta.items()}
+    params = {"name": "read_note", "arguments": {"path": "old.md"}, "_meta": named}
+    blank = [
+        ("Mcp-Protocol-Version", "\t2026-07-28 "),
+        ("Mcp-Method", " tools/call\t"),
+        ("Mcp-Name", "  read_note  "),
+    ]
+    answer = service.post(f"{token} \t ", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, *blank)
+    assert answer.status == 200
+    assert b"from before" in answer.body
+
+
 # -- the token -----------------------------------------------------------------------------------------------------------
 
 
