@@ -1,0 +1,13 @@
+"""`tests.conformance.serving` with the fixtures that the suite wants to find.
+
+Run it as a module: `python -m tests.conformance.serving_everything serve`.
+"""
+
+from __future__ import annotations
+
+from service.tools import server
+from tests.conformance import everything, serving
+
+if __name__ == "__main__":
+    server.build = everything.build
+    serving.main()
