@@ -63,6 +63,7 @@ class Pending:
     Args:
         decision: what was allowed at the machine; None while nothing was.
         is_used: it has had its answer; nothing more can be done with it.
+        is_signed_in: the owner was recognised on this very page, and has still to say yes or no.
         expires: aware, UTC.
         address: whence it was begun, where that is known.
     """
@@ -71,6 +72,7 @@ class Pending:
     approve_code: str
     decision: Choice | None
     is_used: bool
+    is_signed_in: bool
     expires: datetime
     address: str | None
 
@@ -101,7 +103,7 @@ class Approvals:
                 cookie = secrets.token_urlsafe(_COOKIE_BYTES)
             token, code = _free_token(connection)
             connection.execute(
-                "INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, NULL)",
+                "INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?, NULL)",
                 (
                     _hash(token),
                     _hash(cookie),
@@ -146,6 +148,19 @@ class Approvals:
                 (_written(allowed), _hash(plain_code(code)), seconds_of(self._clock.now())),
             )
         return self.find_by_code(code) if changed.rowcount else None
+
+    def sign_in(self, token: str, cookie: str) -> bool:
+        """Note that the owner was recognised (passphrase or passkey) in this form of this browser, while it waits.
+
+        So a form that is shown again, because a folder does not exist, asks for nothing twice. False: it is gone.
+        """
+        now = seconds_of(self._clock.now())
+        with self._database.transaction() as connection:
+            changed = connection.execute(
+                "UPDATE pending SET signed_in = ? WHERE hash = ? AND cookie_hash = ? AND used IS NULL AND expires > ?",
+                (now, _hash(token), _hash(cookie), now),
+            )
+        return changed.rowcount > 0
 
     def take(self, token: str, cookie: str) -> Asked | None:
         """Use the sign-in up: to one caller what was asked, to every other and later one None."""
@@ -272,6 +287,7 @@ def _pending_of(row: sqlite3.Row, code: str) -> Pending:
         if decision is None
         else Choice(frozenset(decision["scopes"]), tuple(decision["folders"]), decision["days"]),
         is_used=row["used"] is not None,
+        is_signed_in=row["signed_in"] is not None,
         expires=moment_of(row["expires"]),
         address=row["address"],
     )

@@ -77,6 +77,7 @@ SCHEMA: Final = Schema(
             resource TEXT NOT NULL,
             address TEXT,
             share TEXT NOT NULL,
+            signed_in INTEGER,
             decision TEXT,
             created INTEGER NOT NULL,
             expires INTEGER NOT NULL,

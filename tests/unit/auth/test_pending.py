@@ -70,6 +70,19 @@ def test_a_sign_in_is_taken_once(approvals: Approvals) -> None:
     assert found.is_used
 
 
+def test_the_owner_is_recognised_once_on_one_page_of_one_browser(approvals: Approvals) -> None:
+    """auth.md 7.3: no login session; what was typed here counts for this page alone."""
+    here, there = approvals.open(ASKED), approvals.open(ASKED)
+    assert not approvals.sign_in(here.token, there.cookie)
+    assert approvals.sign_in(here.token, here.cookie)
+    for opened, is_signed_in in ((here, True), (there, False)):
+        found = approvals.find(opened.token, opened.cookie)
+        assert found is not None
+        assert found.is_signed_in is is_signed_in
+    approvals.take(here.token, here.cookie)
+    assert not approvals.sign_in(here.token, here.cookie)
+
+
 def test_of_many_takers_at_once_one_gets_it(approvals: Approvals) -> None:
     opened = approvals.open(ASKED)
     with ThreadPoolExecutor(8) as pool:
