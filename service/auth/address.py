@@ -16,6 +16,9 @@ from starlette.types import Scope
 MAX_CHARS: Final = 45
 """An IPv6 address that ends in an IPv4 one."""
 
+_LIST: Final = b"x-forwarded-for"
+"""Each proxy adds at the right what it saw; what stands left of the last is whatever the client liked to send."""
+
 _WITH_PORT: Final = re.compile(r"\[(?P<v6>[^]]+)\](?::\d{1,5})?|(?P<v4>[\d.]+):\d{1,5}")
 
 
@@ -34,6 +37,19 @@ def seen(scope: Scope, header: str) -> str | None:
     if not values:
         return peer
     return parsed(values[-1].decode("latin-1").rsplit(",", 1)[-1]) or peer
+
+
+def told(scope: Scope, header: str) -> str | None:
+    """The address that the owner's proxy tells; None where no header was named or it does not tell exactly one.
+
+    As `seen`, for what counts visitors: there the connection's other end must not stand in, since it is the proxy nearly
+    always, and everybody would share one count. Only X-Forwarded-For is a list, and may come on several lines.
+    """
+    name = header.lower().encode("latin-1")
+    values = [value.decode("latin-1") for found, value in scope["headers"] if found == name] if name else []
+    if name == _LIST and values:
+        values = [values[-1].rsplit(",", 1)[-1]]
+    return parsed(values[0]) if len(values) == 1 else None
 
 
 def parsed(text: str) -> str | None:

@@ -54,6 +54,14 @@ def offered_days(lifetime_s: float) -> Sequence[int]:
     return (*(days for days in _OFFERED_DAYS if days < longest), longest)
 
 
+def in_words(days: int, lifetime_s: float) -> str:
+    """A number of days as it is offered."""
+    if days * _DAY_S > lifetime_s:
+        hours = max(1, int(lifetime_s // 3600))
+        return f"{hours} hour{'' if hours == 1 else 's'}"
+    return f"{days} day{'' if days == 1 else 's'}"
+
+
 def untouched(asked: Asked, lifetime_s: float) -> Filled:
     """The form before anybody has touched it: what was asked, every folder, some three months."""
     return Filled("write" if WRITE in asked.scopes else "read", "", str(min(USUAL_DAYS, max_days(lifetime_s))))

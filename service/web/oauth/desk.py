@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from service.auth.audit import Audit
 from service.auth.grants import Grants
+from service.auth.passkeys import Passkeys
+from service.auth.passphrase import Owner
+from service.auth.pending import Approvals
+from service.auth.throttle import Throttle
 from service.clock import Clock
 from service.settings import Settings
+from service.web.oauth.pages import Pages
 from service.web.oauth.threads import Threads
 
 T = TypeVar("T")
@@ -21,6 +26,8 @@ class Desk:
 
     Args:
         base: our public address without a path and without a slash at its end; the issuer. Never what a header says.
+        approvals: the requests that wait for the owner.
+        missing_folders: which of some folders are not in the vault; None where there is no vault (the edge of a split one).
         threads: where work with the database runs; endpoints say `await desk.do(work)`.
     """
 
@@ -30,11 +37,21 @@ class Desk:
     grants: Grants
     audit: Audit
     threads: Threads
+    approvals: Approvals
+    owner: Owner
+    throttle: Throttle
+    passkeys: Passkeys
+    pages: Pages
+    missing_folders: Callable[[Sequence[str]], Sequence[str]] | None = None
 
     @property
     def resource(self) -> str:
         """What our tokens are good for (RFC 8707)."""
         return resource_of(self.base)
+
+    def has_passkey(self) -> bool:
+        """Whether the owner can sign in with a passkey at this address."""
+        return bool(self.passkeys.usable())
 
     async def do(self, work: Callable[[], T]) -> T:
         """Run `work` in a thread and wait for what it returns or raises.

@@ -10,10 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service.auth import address
 from service.errors import AppError
 from service.web.body import WholeBody
 from service.web.oauth import messages
-from service.web.oauth.address import client_address
 from service.web.oauth.desk import Desk
 from service.web.oauth.threads import is_closed_state
 
@@ -80,9 +80,14 @@ def is_from_our_page(request: Request, base: str) -> bool:
     return origins in ([], [_origin_of(base)]) and sites in ([], ["same-origin"])
 
 
-def address_of(request: Request, desk: Desk) -> str | None:
-    """Where the browser is, as far as the owner's proxy says it."""
-    return client_address(request.scope["headers"], desk.settings.client_ip_header)
+def told_address(request: Request, desk: Desk) -> str | None:
+    """The visitor, for counting: what the owner's proxy says, or nobody."""
+    return address.told(request.scope, desk.settings.client_ip_header)
+
+
+def seen_address(request: Request, desk: Desk) -> str | None:
+    """Where the request came from, for the log."""
+    return address.seen(request.scope, desk.settings.client_ip_header)
 
 
 def cookie_name(base: str) -> str:

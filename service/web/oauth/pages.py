@@ -89,6 +89,10 @@ class Pages:
         words = {"title": title, "sentences": sentences, "eyebrow": eyebrow, "commands": commands}
         return self.page("message.html", words, status, headers=headers)
 
+    def redirect(self, location: str) -> Response:
+        """Send the browser back to a client with an error, before there was any form. 302: never one that posts again."""
+        return Response(status_code=302, headers={**self._headers(NO_REFERRER, ""), "location": location})
+
     def _headers(self, referrer: str, script: str) -> dict[str, str]:
         policy = ["default-src 'none'", f"style-src '{self._style_hash}'"]
         policy += [f"script-src '{_hashed(script)}'"] if script else []

@@ -55,3 +55,17 @@ def test_an_address_has_one_spelling_and_what_is_none_is_not_repeated(value: str
 def test_over_a_socket_without_addresses_there_is_none() -> None:
     """A proxy may reach us over a unix socket."""
     assert address.seen(scope(peer=None), "") is None
+
+
+def test_for_counting_visitors_only_the_named_header_counts() -> None:
+    """attack 28: the peer is the proxy nearly always, so it stands for nobody."""
+    spoofed = scope(("X-Forwarded-For", "192.0.2.66, unknown, 192.0.2.1"), ("CF-Connecting-IP", "192.0.2.7"))
+    assert address.told(spoofed, "") is None
+    assert address.told(spoofed, "X-Forwarded-For") == "192.0.2.1"
+    assert address.told(spoofed, "cf-connecting-ip") == "192.0.2.7"
+    assert address.told(spoofed, "X-Ours") is None
+
+
+@pytest.mark.parametrize("values", [(), ("",), ("unknown",), ("192.0.2.1, 192.0.2.2",), ("192.0.2.1", "192.0.2.1")])
+def test_a_header_that_does_not_tell_exactly_one_address_tells_none(values: tuple[str, ...]) -> None:
+    assert address.told(scope(*(("X-Ours", value) for value in values)), "X-Ours") is None
