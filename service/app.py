@@ -52,11 +52,12 @@ from service.tools.catalogue import SPECS
 from service.tools.context import Room
 from service.tools.register import ToolSpec
 from service.tools.server import StrongroomServer
+from service.vault import named_folders
 from service.vault.model import Actor, Change, OnChange, Vault
 from service.web import body, http, serving
 from service.web.oauth import metadata
 from service.web.oauth.cors import Readable
-from service.web.oauth.desk import Desk, resource_of
+from service.web.oauth.desk import Desk, MissingFolders, resource_of
 from service.web.oauth.routes import routes
 from service.web.oauth.threads import Threads
 from service.web.origin import Origin
@@ -85,6 +86,7 @@ class Appliance:
     history: History
     server: StrongroomServer
     clockwork: Clockwork
+    missing_folders: MissingFolders
 
 
 @contextmanager
@@ -142,7 +144,8 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
         server = mcp_server.build(room, specs, resources.SPEC, version=_version(), instructions=INSTRUCTIONS)
         rhythm = Rhythm.of(settings)
         clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)
-        yield Appliance(settings, clock, grants, audit, history, server, clockwork)
+        missing = partial(named_folders.missing, files)
+        yield Appliance(settings, clock, grants, audit, history, server, clockwork, missing)
 
 
 def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
@@ -197,14 +200,16 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
             app: ASGIApp = origin
         else:
             watches.append(live.watch)
-            doors = Doors(settings, appliance.clock, grants, appliance.audit, lookup, live, base)
+            doors = Doors(
+                settings, appliance.clock, grants, appliance.audit, lookup, live, base, appliance.missing_folders
+            )
             app = held.enter_context(public_face(endpoint, doors, look, lifespan))
         await serving.serve(app, listener, live.stop, on_ready)
 
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What a public face needs to know whom it lets in."""
+    """What a public face needs to know whom it lets in. `missing_folders` as in `Desk`."""
 
     settings: Settings
     clock: Clock
@@ -213,6 +218,7 @@ class Doors:
     lookup: Lookup
     live: Live
     base: str
+    missing_folders: MissingFolders | None = None
 
 
 @contextmanager
@@ -243,7 +249,15 @@ def _desk(doors: Doors) -> Iterator[Desk | None]:
         yield None
         return
     with closing(Threads(doors.grants.path)) as threads:
-        yield Desk(doors.base, doors.settings, doors.clock, doors.grants, doors.audit, threads)
+        yield Desk.laid_out(
+            base=doors.base,
+            settings=doors.settings,
+            clock=doors.clock,
+            grants=doors.grants,
+            audit=doors.audit,
+            threads=threads,
+            missing_folders=doors.missing_folders,
+        )
 
 
 def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:

@@ -84,7 +84,9 @@ def read(given: Filled, asked: Asked, lifetime_s: float) -> Choice | Problem:
         return Problem("access", "Choose what it may do.")
     scopes = asked.scopes if given.access == "write" else asked.scopes & {READ}
     if not scopes:
-        return Problem("access", "It did not ask to read, so there is nothing to allow. Deny, or choose what it asked for.")
+        return Problem(
+            "access", "It did not ask to read, so there is nothing to allow. Deny, or choose what it asked for."
+        )
     if not given.days.isascii() or not given.days.isdigit() or not 1 <= int(given.days) <= longest:
         return Problem("days", f"Choose a number of days from 1 to {longest}.")
     lines = [line.strip() for line in given.folders.replace("\r", "\n").split("\n")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from service.auth.audit import Audit
 from service.auth.grants import Grants
@@ -18,6 +18,7 @@ from service.web.oauth.pages import Pages
 from service.web.oauth.threads import Threads
 
 T = TypeVar("T")
+MissingFolders: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,35 @@ class Desk:
     throttle: Throttle
     passkeys: Passkeys
     pages: Pages
-    missing_folders: Callable[[Sequence[str]], Sequence[str]] | None = None
+    missing_folders: MissingFolders | None = None
+
+    @staticmethod
+    def laid_out(
+        *,
+        base: str,
+        settings: Settings,
+        clock: Clock,
+        grants: Grants,
+        audit: Audit,
+        threads: Threads,
+        missing_folders: MissingFolders | None,
+    ) -> Desk:
+        """Build the rooms over one database and hand them to each other."""
+        database = grants.database
+        return Desk(
+            base=base,
+            settings=settings,
+            clock=clock,
+            grants=grants,
+            audit=audit,
+            threads=threads,
+            approvals=Approvals(database, clock),
+            owner=Owner(database, settings.state, clock),
+            throttle=Throttle(database, clock),
+            passkeys=Passkeys(database, clock, base),
+            pages=Pages(base),
+            missing_folders=missing_folders,
+        )
 
     @property
     def resource(self) -> str:

@@ -25,6 +25,7 @@ async def page(
     desk: Desk,
     pending: Pending,
     token: str,
+    *,
     filled: Filled | None = None,
     problem: Problem | None = None,
     status: int | None = None,

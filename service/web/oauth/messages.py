@@ -47,9 +47,7 @@ def foreign(pages: Pages) -> Response:
 
 def unreadable(pages: Pages) -> Response:
     """A form that our page cannot have sent."""
-    return pages.message(
-        "That form cannot be read", ("Nothing was allowed.", _ANEW), 400, eyebrow="Refused"
-    )
+    return pages.message("That form cannot be read", ("Nothing was allowed.", _ANEW), 400, eyebrow="Refused")
 
 
 def wrong_method(pages: Pages, allowed: str) -> Response:

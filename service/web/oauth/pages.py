@@ -71,9 +71,12 @@ class Pages:
             script: the one script of the page, which the template puts where `script` is (passkeys, decisions.md 19).
         """
         text = self._templates.get_template(template).render(
-            words, script=Markup(script)  # noqa: S704  # our own file
+            words,
+            script=Markup(script),  # noqa: S704  # our own file
         )
-        return Response(text, status, {**self._headers(referrer, script), **(headers or {})}, "text/html; charset=utf-8")
+        return Response(
+            text, status, {**self._headers(referrer, script), **(headers or {})}, "text/html; charset=utf-8"
+        )
 
     def message(
         self,
