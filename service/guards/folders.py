@@ -7,10 +7,12 @@ permission that is given for one name must never hold for another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from service.errors import BadArgument, PathRefused
+from service.errors import BadArgument, Forbidden, PathRefused
 from service.guards import paths
 from service.guards.paths import VaultPath
 
@@ -46,6 +48,63 @@ def paths_of(folders: Sequence[str]) -> tuple[VaultPath, ...]:
         BadArgument: as `parse`. A grant that cannot be read grants nothing.
     """
     return tuple(_folder(folder) for folder in folders)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The folders that a grant is limited to, each spelled as the disk spells it. Everything else is as if it were not there.
+
+    Args:
+        folders: what was granted.
+        everywhere: the same, and the folders in the trash that hold what is deleted from them.
+    """
+
+    folders: tuple[VaultPath, ...]
+    everywhere: tuple[VaultPath, ...]
+
+    @staticmethod
+    def of(folders: Sequence[VaultPath]) -> Scope:
+        """The scope of these folders, each named once."""
+        named = tuple(dict.fromkeys(folders))
+        return Scope(named, (*named, *(VaultPath((paths.TRASH, *folder.parts)) for folder in named)))
+
+    def holds(self, path: VaultPath) -> bool:
+        """Whether `path` is one of the folders or lies in one; exactly so, letter by letter."""
+        return any(path.is_inside(folder) for folder in self.everywhere)
+
+    def below(self, path: VaultPath) -> Iterator[VaultPath]:
+        """Those of the folders that lie below `path`, which is none of them and in none of them."""
+        return (folder for folder in self.everywhere if folder.is_inside(path) and folder != path)
+
+    def entered(self, path: VaultPath) -> VaultPath | None:
+        """`path` with the name of the folder it lies in spelled as here; None when it lies in none.
+
+        The spelling may differ as in every path that a client gives: by how letters are composed, and by outer blanks.
+        """
+        if self.holds(path):
+            return path
+        around = [folder for folder in self.everywhere if _leads_into(path, folder)]
+        return VaultPath(around[0].parts + path.parts[len(around[0].parts) :]) if len(around) == 1 else None
+
+    def refusal(self) -> Forbidden:
+        """The one answer to whoever would make something elsewhere, whatever there is."""
+        return Forbidden(f"this token is limited to {self}; choose a path there. Nothing was changed.")
+
+    def __str__(self) -> str:
+        return ", ".join(f"{folder}/" for folder in self.folders)
+
+
+def composed(name: str) -> str:
+    """A name as names are compared: with its letters composed (NFC)."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def _leads_into(path: VaultPath, folder: VaultPath) -> bool:
+    begins = path.parts[: len(folder.parts)]
+    if len(begins) < len(folder.parts):
+        return False
+    pairs = zip(begins, folder.parts, strict=True)
+    return all(composed(part) == composed(name) or composed(part.strip()) == composed(name) for part, name in pairs)
 
 
 def _folder(word: str) -> VaultPath:

@@ -33,6 +33,9 @@ MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
 TRASH: Final = ".trash"
 """Obsidian's own trash folder, at the root of the vault. Only the store's `trash` writes there."""
 
+SETTINGS: Final = ".obsidian"
+"""Obsidian's own folder of settings, at the root of the vault. Read for what it says of notes, never shown."""
+
 _NEVER: Final = frozenset({"node_modules", "$recycle.bin", "system volume information"})
 _WINDOWS_DEVICES: Final = re.compile(r"(?i)(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])\s*(\.|$)")
 _UNPORTABLE: Final = frozenset('<>:"|?*[]#^')

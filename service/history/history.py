@@ -17,13 +17,14 @@ import structlog
 
 from service.clock import Clock
 from service.errors import AppError, Busy, Closing, HistoryHeld, VaultMissing
+from service.guards.paths import VaultPath
 from service.history import child
 from service.history.commit import SMALL, Committer, TooMuchHere
 from service.history.gitdir import GitDir
 from service.history.journal import SCHEMA, Journal, Row
 from service.history.log import Log
 from service.history.model import Blob, CommitReport, Deletions, Pending, Setup
-from service.history.objects import BLOB, told
+from service.history.objects import BLOB, id_of, told
 from service.history.status import HistoryStatus, StatusBoard
 from service.history.steps import Step
 from service.store.db import Database
@@ -54,6 +55,9 @@ class History:
     Raises:
         Misconfigured: the named git directory cannot be used.
     """
+
+    is_limited = False
+    """Whether this is a view for a reader who may not see the whole vault."""
 
     def __init__(self, setup: Setup, database: Database, files: VaultFiles, locks: Locks, clock: Clock) -> None:
         self.setup, self.files, self.locks, self.clock = setup, files, locks, clock
@@ -144,6 +148,13 @@ class History:
     def pending(self) -> Pending | None:
         """Tool writes that are in no commit yet."""
         return self._journal.pending()
+
+    def was_at(self, path: VaultPath, data: bytes) -> bool:
+        """Whether the file at this path once held these bytes, by a commit or by a tool's write."""
+        blob, names = id_of(BLOB, data), {str(path), self.log.named(str(path))}
+        if any(found is not None and found.id == blob for name in names for _, found in self.log.states(name)):
+            return True
+        return any(row.path in names and blob in (row.before, row.after) for row in self._journal.rows())
 
     def status(self) -> HistoryStatus:
         """How the latest commits went, in whatever process they ran."""

@@ -49,6 +49,10 @@ class Log:
         self._chain: list[Link] = []
         self._lost: str | None = None
 
+    def _tree(self, tree: str) -> bytes:
+        """A tree's raw content."""
+        return self._git.read_tree(tree)
+
     def chain(self) -> list[Link]:
         """The branch's commits along first parents, newest first."""
         head = self._git.head().commit
@@ -148,7 +152,7 @@ class Log:
         offset: int = 0,
     ) -> Page[ChangeSet]:
         """Commits from `since` to `until` (aware, both included) that changed something at or below `prefix`, newest first."""
-        chain, find = self.chain(), stories.Finder(self._git.read_tree)
+        chain, find = self.chain(), stories.Finder(self._tree)
         where = self.named(prefix.rstrip("/"))
         matching: list[int] = []
         for place, link in enumerate(chain):
@@ -175,7 +179,7 @@ class Log:
 
     def stories(self, path: str) -> Iterator[Told]:
         """Every change of the note at exactly `path`, newest first, also under its older names."""
-        yield from stories.versions(self._git.read_tree, self.chain(), path)
+        yield from stories.versions(self._tree, self.chain(), path)
 
     def read(self, path: str, commit: str) -> OldFile:
         """A file as `commit` held it; a note that was renamed since is found under its name of then.
@@ -215,7 +219,7 @@ class Log:
         Raises:
             PathAmbiguous: two names are equal under NFC.
         """
-        find = stories.Finder(self._git.read_tree)
+        find = stories.Finder(self._tree)
         trees_held = list(dict.fromkeys(link.tree for link in self.chain()))
         trimmed = "/".join(part.strip() for part in path.split("/"))
         for wanted in dict.fromkeys((path, trimmed)) if path else ():
@@ -230,7 +234,7 @@ class Log:
 
     def entry(self, tree: str, path: str) -> Blob | None:
         """The file or folder at exactly `path` in a tree."""
-        return trees.lookup(self._git.read_tree, tree, path)
+        return trees.lookup(self._tree, tree, path)
 
     def spelled(self, tree: str, path: str) -> tuple[str, Blob] | None:
         """The file or folder at `path` in a tree: the exact name, else the one that is equal under NFC.
@@ -238,7 +242,7 @@ class Log:
         Raises:
             PathAmbiguous: two are.
         """
-        read = self._git.read_tree
+        read = self._tree
         exact = trees.lookup(read, tree, path)
         if exact is not None:
             return path, exact
@@ -262,7 +266,7 @@ class Log:
         if commit not in order:
             return None
         name: str | None = path
-        for told in stories.versions(self._git.read_tree, self.chain(), path):
+        for told in stories.versions(self._tree, self.chain(), path):
             if order[told.link.id] >= order[commit]:
                 break
             name = told.old_path or told.path
@@ -270,7 +274,7 @@ class Log:
 
     def states(self, path: str) -> Iterator[tuple[str, Blob | None]]:
         """What each commit held at exactly this path (a folder too), newest first, one entry for each change of it."""
-        find = stories.Finder(self._git.read_tree)
+        find = stories.Finder(self._tree)
         last: Blob | None = None
         for place, link in enumerate(self.chain()):
             found = find.anything(link.tree, path)
@@ -280,12 +284,12 @@ class Log:
 
     def files(self, tree: str, prefix: str = "") -> Iterator[tuple[str, Blob]]:
         """Every file of a tree, its path behind `prefix`."""
-        yield from trees.flatten(self._git.read_tree, tree, prefix)
+        yield from trees.flatten(self._tree, tree, prefix)
 
     def _change_set(self, chain: Sequence[Link], place: int, prefix: str) -> ChangeSet:
         link = chain[place]
         parent = chain[place + 1].tree if place + 1 < len(chain) else None
-        found = list(trees.differences_at(self._git.read_tree, parent, link.tree, prefix.rstrip("/")))
+        found = list(trees.differences_at(self._tree, parent, link.tree, prefix.rstrip("/")))
         was = {path: before for path, before, _ in found}
         files = file_changes({path: after for path, _, after in found}, was.get)
         count = Counter(change.action for change in files)

@@ -146,9 +146,10 @@ def _changed(
             here[name] = Blob(FOLDER_MODE, built)
         elif folder is not None:
             del here[name]
-    return write(_serialized(here)) if here else None
+    return write(serialized(here)) if here else None
 
 
-def _serialized(here: Mapping[bytes, Blob]) -> bytes:
+def serialized(here: Mapping[bytes, Blob]) -> bytes:
+    """A tree's raw content, from its entries."""
     ordered = sorted(here.items(), key=lambda item: item[0] + b"/" if item[1].mode == FOLDER_MODE else item[0])
     return b"".join(b"%o %s\0%s" % (entry.mode, name, bytes.fromhex(entry.id)) for name, entry in ordered)

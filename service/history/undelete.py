@@ -36,7 +36,7 @@ def note(vault: Vault, history: History, actor: Actor, path: VaultPath) -> Undel
     """
     with vault.lock.writing():
         _refuse_present(vault, path)
-        found = _in_trash(vault, path)
+        found = _in_trash(vault, history, path)
         if found is not None:
             back = vault.files.move(found, path, actor.permit)
             vault.on_change(actor, [Change(found.path, found.data, None), Change(back.path, None, back.data)])
@@ -56,10 +56,14 @@ def _refuse_present(vault: Vault, path: VaultPath) -> None:
     raise NoteExists(str(there))
 
 
-def _in_trash(vault: Vault, path: VaultPath) -> FileContent | None:
+def _in_trash(vault: Vault, history: History, path: VaultPath) -> FileContent | None:
+    """What lies in the trash under this name. Obsidian puts a folder there without what it lay in, so a limited reader gets
+    only what is known to have been here."""
     for trashed in vault.files.trashed(path):
         try:
-            return vault.files.read_tracked(trashed)
+            found = vault.files.read_tracked(trashed)
         except (NoteNotFound, PathRefused):  # a link or a folder of that name
             continue
+        if not history.is_limited or history.was_at(path, found.data):
+            return found
     return None

@@ -10,11 +10,13 @@ Whoever changes files holds the writer lock. How it is done: docs/explanation/wr
 
 from __future__ import annotations
 
+import copy
 import errno
 from collections.abc import Callable, Iterator, Sequence
 
 from service.errors import BadArgument, NoteExists, NoteNotFound, PathRefused
 from service.guards import limits, paths
+from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
 from service.store import (
     capabilities,
@@ -58,6 +60,13 @@ class VaultFiles(Places):
         """As `Places`."""
         super().__init__(root, kernel, follows_links=follows_links, is_apart=is_apart)
         self._guards = GuardLinks()
+        self.whole = self
+
+    def limited(self, scope: Scope) -> VaultFiles:
+        """These files as if there were none outside the folders of `scope`. The view is not to be closed."""
+        view = copy.copy(self)
+        view.root = self.root.limited(scope)
+        return view
 
     def close(self) -> None:
         """Judge the guard links that still wait. The root stays open: it belongs to who made it."""
@@ -79,8 +88,22 @@ class VaultFiles(Places):
     def read_tracked(self, path: VaultPath, max_bytes: int = limits.MAX_NOTE_BYTES) -> FileContent:
         """As `read`, for a path exactly as it is named."""
         self.root.check()
+        self.root.require(path)
         with self.root.folder(path.parent) as folder:
             return reading.read_at(folder, path, max_bytes)
+
+    def read_settings(self, name: str) -> bytes:
+        """One of Obsidian's own files in `.obsidian/`, by its path; for a limited view too, since how notes are written is one
+        for all. No word of it may be told to a limited reader.
+
+        Raises:
+            NoteNotFound: it is not there, or is none of those.
+            PathRefused, TooLarge: it cannot be read.
+        """
+        path = paths.tracked(name)
+        if path.parts[0] != paths.SETTINGS:
+            raise NoteNotFound(name)
+        return self.whole.read_tracked(path).data
 
     def walk(self, folder: VaultPath = ROOT, suffixes: tuple[str, ...] = paths.SEARCHED_SUFFIXES) -> Iterator[Entry]:
         """Every visible file with one of `suffixes` at or below `folder`, in no promised order.
@@ -254,7 +277,9 @@ class VaultFiles(Places):
             moving.remove(folder, old, permit)
 
     def drop_folder(self, folder: VaultPath) -> bool:
-        """Remove a folder, if it is there and empty; whether it was."""
+        """Remove a folder, if it is there and empty; whether it was. One on the way to a limited view stays."""
+        if self.root.scope is not None and not self.root.scope.holds(folder):
+            return False
         with self._at(folder) as parent:
             try:
                 self._kernel.remove_folder(parent.fd, folder.name)

@@ -35,13 +35,19 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
         NoteExists: a folder differs only in case.
         PathAmbiguous: two folders differ only in encoding.
         PathRefused: a folder that is not there has a name that may not be new.
+        Forbidden: the view `root` is limited, and the path outside of it.
     """
+    if root.scope is not None and not root.scope.holds(path):
+        raise root.scope.refusal()
     made: list[VaultPath] = []
     here = ROOT
     try:
         for part in path.parts[:-1]:
-            with root.folder(here) as descriptor, faults.spoken(str(path), descriptor):
-                found = _literally(descriptor, part) if literal else _spelled(descriptor, here.child(part))
+            is_exact = (
+                literal or root.names_shown(here) is not None
+            )  # on the way to a limited view nothing is looked at
+            with root.whole.folder(here) as descriptor, faults.spoken(str(path), descriptor):
+                found = _literally(descriptor, part) if is_exact else _spelled(descriptor, here.child(part))
                 if found is None:
                     found = part if literal else paths.new_name(part)
                     if not made:
@@ -51,7 +57,7 @@ def with_parents(kernel: Kernel, root: Root, path: VaultPath, permit: Permit, *,
             here = here.child(found)
         yield here.child(path.name)
     except BaseException:
-        _unmake(kernel, root, made)
+        _unmake(kernel, root.whole, made)
         raise
 
 

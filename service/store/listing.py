@@ -77,6 +77,7 @@ def _below(root: Root, folder: VaultPath) -> Iterator[tuple[VaultPath, os.DirEnt
 
 
 def _visible(root: Root, folder: VaultPath) -> Iterator[os.DirEntry[str]]:
+    shown = root.names_shown(folder)
     try:
         with root.folder(folder) as held:
             descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
@@ -85,6 +86,8 @@ def _visible(root: Root, folder: VaultPath) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(descriptor) as entries:  # an entry asks through this descriptor, so it stays open meanwhile
             for entry in entries:
+                if shown is not None and entry.name not in shown:
+                    continue
                 if paths.is_visible(entry.name) and not _is_odd(folder, entry.name):
                     yield entry
     finally:

@@ -9,7 +9,7 @@ import difflib
 import errno
 import os
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Final
 
@@ -38,9 +38,28 @@ def spelled(folder: int, name: str) -> str | None:
     return None
 
 
-def twin(folder: int, name: str) -> str | None:
-    """A name in the folder that other devices take for `name`: equal under NFC and case folding, but not the same."""
-    return next((found for found in listed(folder) if are_twins(found, name)), None)
+def spelled_among(known: Collection[str], name: str) -> str | None:
+    """As `spelled`, of a folder that holds just the names `known`.
+
+    Raises:
+        TwoNamesError: as `spelled`.
+    """
+    for wanted in dict.fromkeys((name, name.strip())):
+        letters = unicodedata.normalize("NFC", wanted)
+        found = [one for one in known if unicodedata.normalize("NFC", one) == letters]
+        if len(found) > 1:
+            raise TwoNamesError
+        if found:
+            return found[0]
+    return None
+
+
+def twin(folder: int, name: str, known: Collection[str] | None = None) -> str | None:
+    """A name in the folder that other devices take for `name`: equal under NFC and case folding, but not the same.
+
+    With `known` only one of those.
+    """
+    return next((found for found in (listed(folder) if known is None else known) if are_twins(found, name)), None)
 
 
 def are_twins(name: str, other: str) -> bool:

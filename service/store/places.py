@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from service.errors import NoteExists, NoteNotFound, PathAmbiguous, PathRefused
 from service.guards import paths
+from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
 from service.store import faults, links, listing, names, trashed
 from service.store.root import Root
@@ -61,13 +62,17 @@ class Places:
 
         Raises:
             PathAmbiguous, PathRefused: as `locate`.
+            Forbidden: it is outside of the folders that this view is limited to, whatever there is.
         """
+        scope = self.root.scope
+        if scope is not None:
+            path = _inside(scope, scope.entered(path))
         if not self._follows_links:
             return path
         found, missing = self._along(path, keep=1, skip_last=True)
         for part in missing:
             found = found.child(part)
-        return found
+        return found if scope is None else _inside(scope, scope.entered(found))
 
     def free_place(self, path: VaultPath, moved: VaultPath | None = None, *, may_be_taken: bool = False) -> VaultPath:
         """Where a file or folder of this path would be made: folders as the disk spells them, links among them followed.
@@ -79,8 +84,11 @@ class Places:
         Raises:
             NoteExists: the name is taken, as in `move`; or a folder on the way differs from one that is there in case only.
             PathAmbiguous, PathRefused: as `locate`, and for the name of a folder that would be made.
+            Forbidden: as `behind_links`.
         """
         found, (*missing, _) = self._along(path, keep=1, skip_last=True)
+        if self.root.scope is not None:
+            _inside(self.root.scope, self.root.scope.entered(VaultPath((*found.parts, *missing, path.name))))
         wanted = paths.new_name(missing[0]) if missing else path.name
         with self.root.folder(found) as held, faults.spoken(str(path), held):
             folder = Folder(self._kernel, held)
@@ -103,6 +111,7 @@ class Places:
     def is_there(self, path: VaultPath, twin: VaultPath | None = None) -> bool:
         """Whether something has exactly this path; where a file system takes `twin` for it, whether this is its name."""
         try:
+            self.root.require(path)
             with self.root.folder(path.parent) as folder:
                 if names.exists(folder, path.name) is None:
                     return False
@@ -121,7 +130,8 @@ class Places:
             words = None
             try:
                 with self.root.folder(found) as folder, faults.spoken(str(path), folder):
-                    name = names.spelled(folder, part)
+                    shown = self.root.names_shown(found)
+                    name = names.spelled(folder, part) if shown is None else names.spelled_among(shown, part)
                     if name is not None and self._follows_links and len(trail.ahead) >= keep:
                         words = links.words_of(folder, name)
             except names.TwoNamesError as error:
@@ -134,11 +144,12 @@ class Places:
     @contextmanager
     def _at(self, path: VaultPath) -> Iterator[Folder]:
         """The open folder that `path` lies in; what the disk says inside is said in our words."""
+        self.root.require(path)
         with self.root.folder(path.parent) as descriptor, faults.spoken(str(path), descriptor):
             yield Folder(self._kernel, descriptor)
 
     def _refuse_twin(self, folder: Folder, path: VaultPath, moved: VaultPath | None) -> None:
-        twin = names.twin(folder.fd, path.name)
+        twin = names.twin(folder.fd, path.name, self.root.names_shown(path.parent))
         if twin is not None and path.parent.child(twin) != moved:
             raise NoteExists(str(path), str(path.parent.child(twin)))
 
@@ -151,3 +162,9 @@ class Places:
         may_offer_all = self._is_apart(path)
         offered = (str(found) for found in listing.everything(self.root) if may_offer_all or not self._is_apart(found))
         return NoteNotFound(str(path), names.nearest(str(path), offered))
+
+
+def _inside(scope: Scope, path: VaultPath | None) -> VaultPath:
+    if path is None:
+        raise scope.refusal()
+    return path

@@ -12,6 +12,7 @@ of the old restarts the service.
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import stat
@@ -22,8 +23,9 @@ from pathlib import Path
 from typing import Final
 
 from service.errors import AppError, NoteNotFound, PathRefused, VaultMissing
+from service.guards.folders import Scope
 from service.guards.paths import VaultPath
-from service.store import faults
+from service.store import faults, names
 from service.store.syscalls import NO_SUCH_CALL, OpenHow, openat2
 
 _RESOLVE_NO_MAGICLINKS: Final = 0x02
@@ -47,6 +49,8 @@ class Root:
 
     def __init__(self, path: Path, *, use_openat2: bool | None = None) -> None:
         self.path = path
+        self.scope: Scope | None = None
+        self.whole = self
         self._reopening = threading.Lock()
         try:
             self.fd = os.open(path, _FOLDER_FLAGS)
@@ -55,6 +59,31 @@ class Root:
                 f"the vault folder {str(path)!r} is not there ({error.strerror}); mount or create it."
             ) from error
         self.has_openat2 = _openat2_works(self.fd) if use_openat2 is None else use_openat2
+
+    def limited(self, scope: Scope) -> Root:
+        """The same root, from which no way leads to anything outside the folders of `scope`. Nothing of it is to be closed."""
+        view = copy.copy(self)
+        view.scope = scope
+        return view
+
+    def names_shown(self, folder: VaultPath) -> frozenset[str] | None:
+        """The only names of `folder` that there are in this view; None when there are all.
+
+        Above the folders of a scope these are the names on the way to those that are there: a bare way, nothing beside it.
+        """
+        if self.scope is None or self.scope.holds(folder):
+            return None
+        below = {one.parts[len(folder.parts)] for one in self.scope.below(folder) if self._is_there(one)}
+        return frozenset(below)
+
+    def require(self, path: VaultPath) -> None:
+        """Make sure that a file of this path belongs to the view.
+
+        Raises:
+            NoteNotFound: it does not, whether it is there or not.
+        """
+        if self.scope is not None and not self.scope.holds(path):
+            raise NoteNotFound(str(path))
 
     def close(self) -> None:
         """Give the descriptor back; the root is of no use afterwards."""
@@ -97,6 +126,28 @@ class Root:
 
     def open_folder(self, path: VaultPath) -> int:
         """As `folder`, for a caller that closes the descriptor itself."""
+        if not self._is_shown(path):
+            raise NoteNotFound(str(path))
+        return self._open(path)
+
+    def _is_shown(self, folder: VaultPath) -> bool:
+        """Whether a folder, if it is there, belongs to the view or is on the way to what does."""
+        if self.scope is None or not folder.parts or self.scope.holds(folder):
+            return True
+        return any(self._is_there(one) for one in self.scope.below(folder))
+
+    def _is_there(self, folder: VaultPath) -> bool:
+        """Whether anything has this name, at the end of a way of real folders."""
+        try:
+            parent = self._open(folder.parent)
+        except (AppError, OSError):
+            return False
+        try:
+            return names.exists(parent, folder.name) is not None
+        finally:
+            os.close(parent)
+
+    def _open(self, path: VaultPath) -> int:
         try:
             if not path.parts:
                 return os.open(".", _FOLDER_FLAGS, dir_fd=self.fd)

@@ -65,6 +65,10 @@ def scan(
         is_asked_for = False
         try:
             folder_names, file_names = _names(descriptor, suffixes)
+            if (shown := files.root.names_shown(here)) is not None:
+                folder_names, file_names = [
+                    [name for name in found if name in shown] for found in (folder_names, file_names)
+                ]
             pending += [path for path in map(here.child, folder_names) if _is_nameable(path) and is_wanted(path)]
             for path in map(here.child, file_names):
                 if _is_nameable(path) and is_wanted(path):

@@ -91,7 +91,7 @@ def apply(
         NoteExists, NoSpace, DiskFault, Forbidden: everything is as it was.
         ChangeUnfinished: it failed, and so did taking it back; the next start, or the next such change, tries again.
     """
-    recover(files, kept)
+    recover(files.whole, kept)  # it may be another's change
     for rewrite in rewrites:
         _require(files, rewrite.old)
     permit()
@@ -111,7 +111,7 @@ def apply(
         moved_to, caution = _moved(files, move, now, permit)
     except BaseException:
         if is_journalled:
-            _take_back(files, kept, record)
+            _take_back(files.whole, kept, record)
         raise
     cautions.append(caution)
     if is_journalled:

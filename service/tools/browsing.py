@@ -12,7 +12,7 @@ from service.guards.paths import VaultPath
 from service.tools import notices
 from service.tools.arguments import Offset
 from service.tools.browsing_shapes import DirectoryListed, InfosTold, InfoTold, StatsTold
-from service.tools.context import Ctx, given, room
+from service.tools.context import Ctx, given, room, sentence
 from service.tools.register import ToolSpec
 from service.vault import browsing
 
@@ -47,7 +47,7 @@ def get_notes_info(
         try:
             info = browsing.info(here.vault, allowed.note(raw))
         except AppError as error:
-            told.append(InfoTold.failed(notices.asked(raw, f"paths[{number}]"), f"{error.code}: {error}"))
+            told.append(InfoTold.failed(notices.asked(raw, f"paths[{number}]"), f"{error.code}: {sentence(error)}"))
         else:
             told.append(InfoTold.of(info, here.clock.zone))
             found.append(info.path)

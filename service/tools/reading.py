@@ -10,7 +10,7 @@ from service.errors import AppError
 from service.guards import limits, paths
 from service.tools import notices, showing
 from service.tools.arguments import NotePath
-from service.tools.context import Ctx, room
+from service.tools.context import Ctx, room, sentence
 from service.tools.register import ToolSpec
 from service.vault import excerpts, notes
 from service.vault.excerpts import Span
@@ -55,7 +55,7 @@ def _found(ctx: Ctx, raw: str, number: int) -> Note | str:
     try:
         return notes.read(room(ctx).vault, paths.note(raw))
     except AppError as error:
-        return f"[{notices.asked(raw, f'paths[{number}]')}] {error.code}: {error}"
+        return f"[{notices.asked(raw, f'paths[{number}]')}] {error.code}: {sentence(error)}"
 
 
 SPECS: Final = (ToolSpec(read_note, "Read a note", "notes"), ToolSpec(read_notes, "Read several notes", "notes"))

@@ -42,7 +42,7 @@ from service.auth.model import Grant, acting
 from service.errors import AppError, BadArgument, Forbidden, NotFound, ReadOnly
 from service.guards import limits
 from service.logs import places
-from service.tools.context import Room
+from service.tools.context import Room, Rooms, sentence
 from service.tools.register import ResourceSpec, ToolSpec, as_tool, select
 from service.tools.workers import Workers
 
@@ -67,15 +67,17 @@ _log = structlog.get_logger()
 T = TypeVar("T")
 
 
-class StrongroomServer(MCPServer[Room]):
+class StrongroomServer(MCPServer[Rooms]):
     """The SDK's server, with permissions. Build it with `build`."""
 
     def __init__(
         self, room: Room, specs: Sequence[ToolSpec], resources: ResourceSpec | None, *, version: str, instructions: str
     ) -> None:
+        rooms = Rooms(room)
+
         @asynccontextmanager
-        async def lend_room(_: MCPServer[Room]) -> AsyncIterator[Room]:
-            yield room
+        async def lend_rooms(_: MCPServer[Rooms]) -> AsyncIterator[Rooms]:
+            yield rooms
 
         self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in specs}
         self._settings = room.settings
@@ -86,7 +88,7 @@ class StrongroomServer(MCPServer[Room]):
             instructions=instructions,
             version=version,
             tools=[as_tool(spec, self._workers) for spec in specs],
-            lifespan=lend_room,
+            lifespan=lend_rooms,
             cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
         )
         self._parameters: Mapping[str, Sequence[str]] = {
@@ -106,7 +108,7 @@ class StrongroomServer(MCPServer[Room]):
         return [tool for tool in self._tools() if self._refusal(self._specs[tool.name], grant) is None]
 
     async def call_tool(
-        self, name: str, arguments: dict[str, object], context: Context[Room, object] | None = None
+        self, name: str, arguments: dict[str, object], context: Context[Rooms, object] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool under the present grant; leaves one line in the log."""
         started, outcome = time.perf_counter(), "CANCELLED"
@@ -145,16 +147,16 @@ class StrongroomServer(MCPServer[Room]):
 
     def _serve_resources(self, spec: ResourceSpec) -> None:
         # MCPServer's own resources are a fixed list without pages; the protocol core below it takes handlers.
-        async def templates(_: ServerRequestContext[Room], __: PaginatedRequestParams) -> ListResourceTemplatesResult:
+        async def templates(_: ServerRequestContext[Rooms], __: PaginatedRequestParams) -> ListResourceTemplatesResult:
             return await self._resource(
                 "templates", lambda: ListResourceTemplatesResult(resource_templates=list(spec.templates))
             )
 
-        async def page(ctx: ServerRequestContext[Room], params: PaginatedRequestParams) -> ListResourcesResult:
-            return await self._resource("listed", lambda: spec.page(ctx.lifespan_context, params.cursor))
+        async def page(ctx: ServerRequestContext[Rooms], params: PaginatedRequestParams) -> ListResourcesResult:
+            return await self._resource("listed", lambda: spec.page(ctx.lifespan_context.of(acting()), params.cursor))
 
-        async def read(ctx: ServerRequestContext[Room], params: ReadResourceRequestParams) -> ReadResourceResult:
-            return await self._resource("read", lambda: spec.read(ctx.lifespan_context, params.uri))
+        async def read(ctx: ServerRequestContext[Rooms], params: ReadResourceRequestParams) -> ReadResourceResult:
+            return await self._resource("read", lambda: spec.read(ctx.lifespan_context.of(acting()), params.uri))
 
         core = self._lowlevel_server
         core.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
@@ -235,7 +237,7 @@ def told(error: BaseException) -> tuple[str, str]:
     """An error's code and the sentence for whoever asked. What is nobody's business becomes INTERNAL."""
     cause = error.__cause__ if isinstance(error, ToolError) else error
     if isinstance(cause, AppError):
-        return cause.code, str(cause)
+        return cause.code, sentence(cause)
     if isinstance(cause, ValidationError):
         return "INVALID_ARGUMENT", _problems(cause)
     return (

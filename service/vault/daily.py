@@ -12,8 +12,9 @@ from datetime import date, datetime
 from typing import Final
 
 from service.clock import local_now, today
-from service.errors import BadArgument, Misconfigured, NoteExists, NoteNotFound, PathRefused
+from service.errors import BadArgument, Forbidden, Misconfigured, NoteExists, NoteNotFound, PathRefused
 from service.guards import paths
+from service.guards.folders import Scope
 from service.guards.paths import VaultPath
 from service.vault import harmless, moment, notes, periods, templates, text
 from service.vault.model import Actor, Change, Vault
@@ -84,7 +85,21 @@ def place(vault: Vault, on: date, period: Period = Period.DAILY) -> Place:
     Raises:
         Misconfigured: the format cannot be followed exactly, or the settings lead to where no note may be.
         BadArgument: the period lies outside of the days there are.
+        Forbidden: in a limited view, instead of all that would tell where else the settings lead.
     """
+    scope = vault.files.root.scope
+    if scope is None:
+        return _place(vault, on, period)
+    try:
+        where = _place(vault, on, period)
+    except Misconfigured as error:
+        raise _elsewhere(scope, period) from error
+    if scope.entered(where.path) is None:
+        raise _elsewhere(scope, period)
+    return where
+
+
+def _place(vault: Vault, on: date, period: Period) -> Place:
     kept, spoken, zone = periods.kept(vault, period), periods.locale(vault), vault.clock.zone
     first = periods.begins(period, on, periods.week_begins(kept.pattern, spoken))
     try:
@@ -104,6 +119,12 @@ def place(vault: Vault, on: date, period: Period = Period.DAILY) -> Place:
             f"the vault's own settings put this {period} note where none can be ({error.code}: {error}) {_ANOTHER_WAY}"
         ) from error
     return Place(path, Occasion(period, kept, first, path.stem, local_now(vault.clock), zone, spoken))
+
+
+def _elsewhere(scope: Scope, period: Period) -> Forbidden:
+    return Forbidden(
+        f"this vault has no place for {period} notes in {scope}, which is all that this token may see. {_ANOTHER_WAY}"
+    )
 
 
 def find(vault: Vault, where: Place) -> Note | None:
@@ -135,7 +156,7 @@ def create(vault: Vault, actor: Actor, where: Place) -> Made:
                 raise
             return there
         vault.on_change(actor, [Change(made.path, None, made.data)])
-    return Made(notes.written(made, " ".join(begun.told)), True, where.occasion.kept.template)
+    return Made(notes.written(made, " ".join(begun.told)), True, begun.template)
 
 
 def append(vault: Vault, actor: Actor, words: str, where: Place) -> Appended:

@@ -73,6 +73,8 @@ class Asked:
 def found(vault: Vault, asked: Asked) -> tuple[VaultPath, FileContent | None]:
     """What is moved, as the disk spells it; and what it holds, when it is a file small enough to be read."""
     source = vault.files.locate(asked.source, follow_last=False)
+    if source.parts:
+        vault.files.root.require(source)  # of a limited view, the folders on the way to it are not to be moved
     if asked.is_folder:
         if asked.expected_hash:
             raise BadArgument("a folder has no version; leave expected_hash out.")

@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import Final
 
 from service.errors import BadArgument, NoteNotFound, PathRefused, TooLarge
-from service.guards import paths
 from service.vault import locales, moment
 from service.vault.locales import Locale
 from service.vault.model import Vault
@@ -206,7 +205,7 @@ def _json(vault: Vault, name: str) -> Json:
 
 def _parsed(vault: Vault, name: str) -> object:
     try:
-        return json.loads(vault.files.read_tracked(paths.tracked(name)).data)
+        return json.loads(vault.files.read_settings(name))
     except (NoteNotFound, PathRefused, TooLarge, ValueError, RecursionError):
         return None
 

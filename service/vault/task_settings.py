@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Final
 
 from service.errors import NoteNotFound, PathRefused, TooLarge
-from service.guards import paths
 from service.vault.model import Vault
 from service.vault.parts.task_fields import Style
 
@@ -141,7 +140,7 @@ def read(vault: Vault) -> TaskSettings:
 
 def _told(vault: Vault) -> Json:
     try:
-        told = json.loads(vault.files.read_tracked(paths.tracked(SETTINGS)).data)
+        told = json.loads(vault.files.read_settings(SETTINGS))
     except (NoteNotFound, PathRefused, TooLarge, ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}

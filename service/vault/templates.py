@@ -9,7 +9,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -50,6 +50,8 @@ class Begun:
 
     text: str
     told: tuple[str, ...] = ()
+    template: str = ""
+    """What to call the template; empty when there is none, or one that the reader may not learn of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +68,27 @@ class Occasion:
 
 
 def begun(vault: Vault, occasion: Occasion) -> Begun:
-    """The text of a new note. A template that cannot be used leaves it empty, and is told of."""
+    """The text of a new note. A template that cannot be used leaves it empty, and is told of.
+
+    In a limited view one that is not there is as if none were named, and one that is there is called by its own path: what
+    the settings name may lie elsewhere.
+    """
     asked = occasion.kept.template
+    is_limited = vault.files.root.scope is not None
     if not asked.strip("/ "):
-        return Begun("")
+        return Begun("", (), "" if is_limited else asked)
     try:
         path = _found(vault, asked)
         template = text.decode_exact(vault.files.read(path).data, str(path)).text
     except (NotFound, Refused, Conflict) as error:
-        return Begun("", (f"The template that the vault's settings name was not used ({error.code}).",))
+        if is_limited:
+            return Begun("")
+        return Begun("", (f"The template that the vault's settings name was not used ({error.code}).",), asked)
+    named = str(path) if is_limited else asked
     if vault.low_trust.holds(path):
-        return Begun("", ("The template that the vault's settings name was not used: it lies in a low-trust folder.",))
-    return filled(template, occasion)
+        why = "The template that the vault's settings name was not used: it lies in a low-trust folder."
+        return Begun("", (why,), named)
+    return replace(filled(template, occasion), template=named)
 
 
 def filled(template: str, occasion: Occasion) -> Begun:
@@ -172,6 +183,8 @@ def _found(vault: Vault, asked: str) -> VaultPath:
     try:
         return vault.files.locate(path)
     except NotFound:
+        if vault.files.root.scope is not None:
+            raise  # a note of its reader's own must not stand in for one that it cannot see
         ending = tuple(part.casefold() for part in path.parts)
         same = [
             entry.path
