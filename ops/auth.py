@@ -13,7 +13,9 @@ import click
 from ops.commands import LazyGroup, Row
 
 TABLE: Final[Sequence[Row]] = (
+    Row("passphrase", "ops.auth_passphrase", "Show the first passphrase, set a new one, switch it off or on."),
     Row("passkey", "ops.auth_passkey", "Add, list and remove passkeys, with which you sign in instead."),
+    Row("clients", "ops.auth_clients", "The clients that may ask to be let in: list, add, remove."),
     Row("open", "ops.auth_open", "Let new clients introduce themselves for some minutes."),
     Row("log", "ops.auth_log", "Show the audit log: sign-ins, grants, refusals, changes by clients."),
 )

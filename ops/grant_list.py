@@ -9,21 +9,13 @@ from datetime import datetime
 from typing import Final
 
 from ops import output
+from service.auth.asked import Client
+from service.auth.clients import Clients
 from service.auth.model import Grant
 from service.errors import Conflict, GrantNotFound
-from service.store.db import Database
 
 HEADINGS: Final = ("ID", "Kind", "Name", "May", "Folders", "Made", "Last used", "From", "Live", "Ends")
 _KINDS: Final[Mapping[str, str]] = {"static": "token", "oauth": "sign-in"}
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A client as the list needs it. `domain` is the host that stands for it; None: its name is its own claim."""
-
-    id: str
-    name: str
-    domain: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +28,7 @@ class Listing:
     """
 
     grants: Sequence[Grant]
-    clients: Mapping[str, Known]
+    clients: Mapping[str, Client]
     now: datetime
     streams: Mapping[str, int] | None = None
 
@@ -95,10 +87,10 @@ class Listing:
         return shown(grant.expires) if grant.expires else "when revoked"
 
 
-def clients(database: Database) -> dict[str, Known]:
-    """Every client that the state knows, by id."""
-    rows = database.connection().execute("SELECT id, name, domain FROM client")
-    return {row["id"]: Known(row["id"], row["name"], row["domain"]) for row in rows}
+def clients(known: Clients, grants: Iterable[Grant]) -> dict[str, Client]:
+    """The clients that these grants were given to, by id; one that is not known any more is left out."""
+    found = (known.find(client_id) for client_id in {grant.client_id for grant in grants} if client_id is not None)
+    return {client.id: client for client in found if client is not None}
 
 
 def meant(word: str, all_grants: Sequence[Grant]) -> tuple[Grant, ...]:
@@ -120,22 +112,22 @@ def meant(word: str, all_grants: Sequence[Grant]) -> tuple[Grant, ...]:
     return tuple(living or named)
 
 
-def meant_client(word: str, known: Iterable[Known], used: Iterable[str]) -> str:
-    """The id of the client that a word means: its id, its domain, or its name when only one has it.
+def meant_client(word: str, known: Iterable[Client], used: Iterable[str]) -> str:
+    """The id of the client that a word means: its id, or its domain or name when only one has it.
 
     Args:
-        used: ids that grants name, in case a client itself is not known any more.
+        used: ids that grants name. Of several clients with that name, those that were ever let in are meant.
 
     Raises:
         GrantNotFound: with the nearest.
         Conflict: several have that name or domain.
     """
-    known = tuple(known)
-    ids = {*(client.id for client in known), *used}
-    if word in ids:
+    known, used = tuple(known), frozenset(used)
+    if word in used or word in (client.id for client in known):
         return word
     lower = word.casefold()
     found = [client.id for client in known if lower in (client.name.casefold(), (client.domain or "").casefold())]
+    found = [client_id for client_id in found if client_id in used] or found
     if len(found) > 1:
         raise Conflict(f"{len(found)} clients are named {word!r}: {', '.join(found)}; name one by its id.")
     if not found:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from service.auth.audit import Audit
+from service.auth.clients import Clients
 from service.auth.grants import Grants
 from service.auth.tables import SCHEMA
 from service.clock import Clock
@@ -27,6 +28,7 @@ class Permits:
     database: Database
     grants: Grants
     audit: Audit
+    clients: Clients
 
 
 @contextmanager
@@ -46,6 +48,13 @@ def opened() -> Iterator[Permits]:
     mounts.prepare_state(settings.state, settings.vault)
     database, clock = Database(settings.state, (SCHEMA,)), SystemClock(settings.zone)
     try:
-        yield Permits(settings, clock, database, Grants(database, clock), Audit(settings.state, clock))
+        yield Permits(
+            settings,
+            clock,
+            database,
+            Grants(database, clock),
+            Audit(settings.state, clock),
+            Clients(database, clock, settings),
+        )
     finally:
         database.close()

@@ -5,6 +5,7 @@ Works beside a running server, which notices a revocation within a second.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ def revoke(word: str | None, client: str | None, is_all: bool, as_json: bool) ->
     from ops import permits
 
     with permits.opened() as here:
-        ended = _ended(here, word, client)
+        ended = _ended(here, word) if client is None else ended_of_client(here, client)
         listing = _listing(here, ended, is_live=False)
     if as_json:
         output.print_json([listing.facts(grant) for grant in ended])
@@ -106,28 +107,40 @@ def revoke(word: str | None, client: str | None, is_all: bool, as_json: bool) ->
         )
 
 
-def _ended(here: Permits, word: str | None, client: str | None) -> tuple[Grant, ...]:
+def ended_of_client(here: Permits, word: str) -> tuple[Grant, ...]:
+    """Switch a client off and revoke all it has; the grants that ended now.
+
+    Raises:
+        GrantNotFound, Conflict: no client, or several, answer to the word.
+    """
+    from ops import grant_list
+    from service.auth import ending
+    from service.errors import NotFound
+
+    used = (grant.client_id for grant in here.grants.all() if grant.client_id)
+    client_id = grant_list.meant_client(word, (known.client for known in here.clients.all()), used)
+    with contextlib.suppress(NotFound):  # forgotten, and its grants are left
+        here.clients.disable(client_id)
+    with here.database.transaction() as connection:
+        ended = ending.end_client(connection, client_id, here.clock.now())
+    here.audit.note("client_removed", client=client_id, grants=", ".join(sorted(ended)))
+    return tuple(grant for grant in here.grants.all() if grant.id in ended)
+
+
+def _ended(here: Permits, word: str | None) -> tuple[Grant, ...]:
+    """Revoke what the word means, or everything; the grants that ended now."""
     from ops import grant_list
     from service.auth import ending, grants, tokens
 
-    everyone, now = here.grants.all(), here.clock.now()
-    client_id: str | None = None
+    now = here.clock.now()
     ids: tuple[str, ...] = ()
-    if client is not None:
-        used = (grant.client_id for grant in everyone if grant.client_id)
-        client_id = grant_list.meant_client(client, grant_list.clients(here.database).values(), used)
-    elif word is not None:
-        found = (_behind(here, word),) if tokens.is_shaped(word) else grant_list.meant(word, everyone)
+    if word is not None:
+        found = (_behind(here, word),) if tokens.is_shaped(word) else grant_list.meant(word, here.grants.all())
         ids = tuple(grant.id for grant in found)
     with here.database.transaction() as connection:
-        if client_id is not None:
-            ended = ending.end_client(connection, client_id, now)
-        elif word is not None:
-            ended = grants.end(connection, ids, now, "owner")
-        else:
-            ended = ending.end_everything(connection, now, "owner")
-    what = "client" if client else "grant" if word else "all"
-    here.audit.note("revoke", what=what, client=client_id, grants=", ".join(sorted(ended)))
+        is_all = word is None
+        ended = ending.end_everything(connection, now, "owner") if is_all else grants.end(connection, ids, now, "owner")
+    here.audit.note("revoke", what="all" if word is None else "grant", grants=", ".join(sorted(ended)))
     return tuple(grant for grant in here.grants.all() if grant.id in ended)
 
 
@@ -146,4 +159,4 @@ def _listing(here: Permits, grants: Sequence[Grant], *, is_live: bool) -> Listin
     from ops import door, grant_list
 
     streams = door.streams(here.settings.state) if is_live else None
-    return grant_list.Listing(grants, grant_list.clients(here.database), here.clock.now(), streams)
+    return grant_list.Listing(grants, grant_list.clients(here.clients, grants), here.clock.now(), streams)

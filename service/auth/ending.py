@@ -10,15 +10,13 @@ from datetime import datetime
 
 from service.auth import grants as grants_
 from service.auth import pending
-from service.auth.grants import seconds_of
 
 
 def end_client(connection: sqlite3.Connection, client_id: str, now: datetime) -> frozenset[str]:
-    """End every grant of a client and switch the client off (401 invalid_client); returns the ids that ended now."""
+    """End every grant of a client; returns the ids that ended now. `Clients.disable` switches the client itself off."""
     rows = connection.execute("SELECT id FROM grant_ WHERE client_id = ?", (client_id,)).fetchall()
     connection.execute("DELETE FROM pending WHERE client_id = ? AND used IS NULL", (client_id,))
     connection.execute("DELETE FROM code WHERE client_id = ? AND used IS NULL", (client_id,))
-    connection.execute("UPDATE client SET disabled = ? WHERE id = ? AND disabled IS NULL", (seconds_of(now), client_id))
     return grants_.end(connection, [row["id"] for row in rows], now, "client")
 
 
