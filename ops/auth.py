@@ -13,6 +13,7 @@ import click
 from ops.commands import LazyGroup, Row
 
 TABLE: Final[Sequence[Row]] = (
+    Row("approve", "ops.auth_approve", "Let a client in by the code on its sign-in page, without the passphrase."),
     Row("passphrase", "ops.auth_passphrase", "Show the first passphrase, set a new one, switch it off or on."),
     Row("passkey", "ops.auth_passkey", "Add, list and remove passkeys, with which you sign in instead."),
     Row("clients", "ops.auth_clients", "The clients that may ask to be let in: list, add, remove."),
