@@ -40,6 +40,7 @@ OWNERS: Final = frozenset(
         "passkey_code_made",
         "passkey_added",
         "passkey_removed",
+        "passkey_copied",
         "client_added",
         "client_removed",
         "registration_opened",

@@ -31,6 +31,9 @@ from service.errors import Forbidden
 TIMEOUT_MS: Final = 120_000
 """How long the browser lets the owner look for a finger or a PIN."""
 
+COPIED: Final = "counter went back: there may be a copy"
+"""`PasskeyRefused.why` when a passkey signed and its counter says that another has its key (WebAuthn §7.2 step 22)."""
+
 _OWNER: Final = "owner"
 _NAME: Final = "Strongroom"
 _ALGORITHMS: Final = [
@@ -46,7 +49,7 @@ class PasskeyRefused(Forbidden):
 
     def __init__(self, why: str) -> None:
         self.why = why
-        super().__init__("the passkey was not accepted. Go back, load the page again, and try once more.")
+        super().__init__("The passkey was not accepted, and nothing was allowed. Try once more.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,7 @@ class Passkeys:
         )
         if changed.rowcount == 0:
             still_there = connection.execute("SELECT 1 FROM passkey WHERE id = ?", (passkey_id,)).fetchone()
-            raise PasskeyRefused("counter went back: there may be a copy" if still_there else "unknown passkey")
+            raise PasskeyRefused(ceremonies.COPIED if still_there else "unknown passkey")
 
     def _challenge(self, connection: sqlite3.Connection, purpose: str, bound: bytes, name: str) -> bytes:
         now, challenge = self._now(), secrets.token_bytes(_CHALLENGE_BYTES)

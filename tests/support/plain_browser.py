@@ -158,7 +158,7 @@ class _Reader(HTMLParser):
             case "meta" if given.get("http-equiv", "").lower() == "refresh":
                 _, _, target = given.get("content", "").partition(";")
                 self.refresh = target.strip().removeprefix("url=") or None
-            case "style" | "title":
+            case "style" | "title" | "script":
                 self._is_unseen = True
 
     def handle_endtag(self, tag: str) -> None:
@@ -173,7 +173,7 @@ class _Reader(HTMLParser):
                     button = Button(label, self._button.get("name"), self._button.get("value", ""))
                     self.forms[-1].buttons.append(button)
                 self._label = None
-            case "style" | "title":
+            case "style" | "title" | "script":
                 self._is_unseen = False
 
     def handle_data(self, data: str) -> None:

@@ -19,6 +19,9 @@ from service.web.oauth.threads import is_closed_state
 
 MAX_BODY_BYTES: Final = 16 * 1024
 READ_WITHIN_S: Final = 10.0
+CONSENT_COOKIE: Final = "strongroom_consent"
+"""Tells which browser a sign-in waits in."""
+
 _MAX_FIELDS: Final = 64
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -90,24 +93,24 @@ def seen_address(request: Request, desk: Desk) -> str | None:
     return address.seen(request.scope, desk.settings.client_ip_header)
 
 
-def cookie_name(base: str) -> str:
+def cookie_name(base: str, name: str = CONSENT_COOKIE) -> str:
     """`__Host-` keeps other hosts and paths from setting it, and needs TLS (auth.md 2.7)."""
-    return f"{'__Host-' if base.startswith('https://') else ''}strongroom_consent"
+    return f"{'__Host-' if base.startswith('https://') else ''}{name}"
 
 
-def cookie_of(request: Request, base: str) -> str | None:
+def cookie_of(request: Request, base: str, name: str = CONSENT_COOKIE) -> str | None:
     """The value our browser brought; None when there is none, or more than one and so nobody knows which is ours."""
-    start = f"{cookie_name(base)}="
+    start = f"{cookie_name(base, name)}="
     parts = [part.strip() for line in request.headers.getlist("cookie") for part in line.split(";")]
     found = [part[len(start) :] for part in parts if part.startswith(start)]
     return found[0] if len(found) == 1 else None
 
 
-def with_cookie(answer: Response, base: str, value: str, lasts_s: int) -> Response:
-    """Have the browser keep `value`, for requests to us alone."""
+def with_cookie(answer: Response, base: str, value: str, lasts_s: int, name: str = CONSENT_COOKIE) -> Response:
+    """Have the browser keep `value`, for requests to us alone; 0 seconds: forget it."""
     secure = "; Secure" if base.startswith("https://") else ""
     answer.headers["set-cookie"] = (
-        f"{cookie_name(base)}={value}; Path=/; Max-Age={lasts_s}; HttpOnly; SameSite=Lax{secure}"
+        f"{cookie_name(base, name)}={value}; Path=/; Max-Age={lasts_s}; HttpOnly; SameSite=Lax{secure}"
     )
     return answer
 

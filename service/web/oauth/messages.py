@@ -84,3 +84,46 @@ def closed(pages: Pages) -> Response:
         commands=("strongroom doctor",),
         headers={"retry-after": "5"},
     )
+
+
+def no_passkey(pages: Pages) -> Response:
+    """There is none that this browser could offer: it was removed, or made for another address."""
+    return pages.message(
+        "There is no passkey for this address",
+        ("Go back to the page before this one and use the passphrase, or allow it from the machine.",),
+        409,
+        eyebrow="No passkey",
+    )
+
+
+def no_passkeys_here(pages: Pages, why: str) -> Response:
+    """No browser makes passkeys for our address (`ceremonies.Site.hindrance`)."""
+    return pages.message("Passkeys cannot work here", (f"{why[0].upper()}{why[1:]}",), 409, eyebrow="Add a passkey")
+
+
+def passkey_not_added(pages: Pages) -> Response:
+    """Whatever was wrong with it; the audit log says more."""
+    return pages.message(
+        "The passkey was not added",
+        (
+            "What your device answered was not accepted, or it took longer than five minutes. If your device shows a new "
+            "passkey for this address, delete it there. Where Strongroom runs, type the line below for another code.",
+        ),
+        403,
+        eyebrow="Not added",
+        commands=("strongroom auth passkey add --name phone",),
+    )
+
+
+def passkey_added(pages: Pages, name: str) -> Response:
+    """It can be used from now on."""
+    return pages.message(
+        "The passkey is added",
+        (
+            f"From now on “{name}” signs you in here: press “Use a passkey” when a client asks for access.",
+            "To be asked for passkeys alone, switch the passphrase off where Strongroom runs.",
+        ),
+        200,
+        eyebrow="Done",
+        commands=("strongroom auth passphrase --off",),
+    )

@@ -51,6 +51,7 @@ class Pages:
             auto_reload=False,
         )
         self._templates.globals.update(style=style, host=urlsplit(base).netloc)
+        self.passkey_script: Final = texts["passkey.js"]
 
     def page(
         self,
