@@ -69,8 +69,16 @@ def _show_initial(owner: Owner) -> None:
 
 
 def _switch(here: Permits, owner: Owner, *, is_on: bool) -> None:
+    from service.auth.passkeys import Passkeys
+    from service.errors import Conflict
+
     if is_on:
         owner.switch_on()
+    elif not Passkeys(here.database, here.clock, here.settings.base_url()).usable():
+        raise Conflict(
+            f"there is no passkey that can be used at {here.settings.base_url()}, so nobody could sign in; add one with: "
+            "strongroom auth passkey add --name phone"
+        )
     else:
         owner.switch_off()
     here.audit.note("passphrase_changed", what="on" if is_on else "off")

@@ -331,7 +331,12 @@ class Tab:
             body = base64.b64encode(b"<!doctype html><title>client</title><p>arrived").decode()
             told = [{"name": "Content-Type", "value": "text/html"}]
             self.chromium.send(
-                "Fetch.fulfillRequest", self.session, requestId=number, responseCode=200, responseHeaders=told, body=body
+                "Fetch.fulfillRequest",
+                self.session,
+                requestId=number,
+                responseCode=200,
+                responseHeaders=told,
+                body=body,
             )
         else:
             self.chromium.send("Fetch.continueRequest", self.session, requestId=number)

@@ -64,7 +64,9 @@ def no_way_in(pages: Pages) -> Response:
     """Neither passphrase nor passkey (decisions.md 8, complaint 46)."""
     return pages.message(
         "There is no passphrase yet",
-        ("Until there is one, nobody can be let in here. Where Strongroom runs, type the line below; then begin again.",),
+        (
+            "Until there is one, nobody can be let in here. Where Strongroom runs, type the line below; then begin again.",
+        ),
         503,
         eyebrow="Not set up",
         commands=("strongroom auth passphrase",),

@@ -111,12 +111,17 @@ def test_everything_is_revoked_with_it_on_request_only(state: Path) -> None:
         assert len(json.loads(listed.stdout)) == left
 
 
-def test_it_is_switched_off_only_when_something_else_lets_the_owner_in(state: Path) -> None:
-    """Issue 5: passphrase stays as fallback and can be switched off."""
+def test_it_is_switched_off_only_when_something_else_lets_the_owner_in(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 5: passphrase stays as fallback and can be switched off. A passkey of an earlier address lets nobody in."""
     typed(text=GOOD)
     assert isinstance(typed("--off").exception, Conflict)
     with closing(Database(state, [SCHEMA])) as database:
         database.connection().execute("INSERT INTO passkey VALUES (x'01', 'phone', x'', 0, 'a.example', 1, NULL)")
+    monkeypatch.setenv("STRONGROOM_PUBLIC_URL", "https://b.example")
+    assert isinstance(typed("--off").exception, Conflict)
+    monkeypatch.setenv("STRONGROOM_PUBLIC_URL", "https://a.example")
     assert typed("--off").exit_code == 0
     assert not matches(state, GOOD)
     assert typed("--on").exit_code == 0
