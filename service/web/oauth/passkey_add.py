@@ -23,6 +23,7 @@ from service.web.oauth.desk import Desk
 
 COOKIE: Final = "strongroom_passkey"
 _COOKIE_BYTES: Final = 32
+_NOT_THE_CODE: Final = "That code is not right, was used, or is older than ten minutes. Make another one there."
 
 
 async def show(desk: Desk, _: Request) -> Response:
@@ -50,10 +51,10 @@ async def _begin(desk: Desk, request: Request, code: str) -> Response:
     cookie = secrets.token_urlsafe(_COOKIE_BYTES)
     try:
         options = await desk.do(lambda: desk.passkeys.begin_making(code, digest(cookie)))
-    except CodeRefused as refused:
+    except CodeRefused:
         seen = door.seen_address(request, desk)
         await desk.do(lambda: desk.audit.note("passkey_code_refused", address=seen))
-        return _ask_for_code(desk, problem=str(refused))
+        return _ask_for_code(desk, problem=_NOT_THE_CODE)
     page = desk.pages.page("passkey_make.html", {"options": options}, script=desk.pages.passkey_script)
     return door.with_cookie(page, desk.base, cookie, CHALLENGE_LIFETIME_S, COOKIE)
 
