@@ -31,6 +31,7 @@ from service.auth.guard import Guard
 from service.auth.live import Live
 from service.auth.lookup import Lookup
 from service.auth.model import acting_as
+from service.auth.passphrase import Owner
 from service.clock import Clock, SystemClock
 from service.errors import AlreadyServed, AppError, BadMount, VaultMissing
 from service.guards.trust import Folders, LowTrust
@@ -195,7 +196,15 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Cal
     with ExitStack() as held:
         held.callback(lookup.close)
         if settings.edge_keys:
-            origin = Origin(endpoint, live, settings, appliance.clock, problems=look, lifespan=lifespan)
+            origin = Origin(
+                endpoint,
+                live,
+                settings,
+                appliance.clock,
+                problems=look,
+                lifespan=lifespan,
+                on_bad_secret=partial(_note_strangers, lookup, appliance.audit),
+            )
             watches.append(origin.watch)
             app: ASGIApp = origin
         else:
@@ -239,7 +248,9 @@ def public_face(
             None if desk is None else metadata.url(doors.base),
             client_ip_header=settings.client_ip_header,
         )
-        yield http.build(Readable(guard), () if desk is None else routes(desk), look, settings, lifespan)
+        sign_in = () if desk is None else routes(desk)
+        on_bad_secret = partial(_note_strangers, doors.lookup, doors.audit)
+        yield http.build(Readable(guard), sign_in, look, settings, lifespan, on_bad_secret=on_bad_secret)
 
 
 @contextmanager
@@ -249,7 +260,7 @@ def _desk(doors: Doors) -> Iterator[Desk | None]:
         yield None
         return
     with closing(Threads(doors.grants.path)) as threads:
-        yield Desk.laid_out(
+        desk = Desk.laid_out(
             base=doors.base,
             settings=doors.settings,
             clock=doors.clock,
@@ -258,6 +269,22 @@ def _desk(doors: Doors) -> Iterator[Desk | None]:
             threads=threads,
             missing_folders=doors.missing_folders,
         )
+        _make_first_passphrase(desk.owner)
+        yield desk
+
+
+def _make_first_passphrase(owner: Owner) -> None:
+    """At the first start. It waits in the state and never comes here (decisions.md 8); without one nobody can sign in, and
+    whoever tries is told what to type, so a state that refuses is no reason not to start."""
+    try:
+        if owner.prepare():
+            _log.info("passphrase.made", show="strongroom auth passphrase --show-initial")
+    except (AppError, OSError, sqlite3.Error) as error:
+        _log.error("passphrase.not_made", error=type(error).__name__, way_out="strongroom auth passphrase")
+
+
+def _note_strangers(lookup: Lookup, audit: Audit, times: int) -> None:
+    lookup.later(partial(audit.note, "origin_secret_bad", times=times))
 
 
 def serve_stdio(settings: Settings, *, is_read_only: bool) -> None:

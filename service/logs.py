@@ -12,7 +12,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any, Final, TextIO
 
 import structlog
@@ -108,10 +108,13 @@ class Sparingly:
         log: where to.
         event: the event's name.
         every_s: how long (seconds) to be silent about a reason once it was told.
+        also: told as often as the log, of how many times it was.
     """
 
-    def __init__(self, log: Any, event: str, every_s: float = 60.0) -> None:
-        self._log, self._event, self._every_s = log, event, every_s
+    def __init__(
+        self, log: Any, event: str, every_s: float = 60.0, also: Callable[[int], None] = lambda _times: None
+    ) -> None:
+        self._log, self._event, self._every_s, self._also = log, event, every_s, also
         self._untold: dict[str, tuple[float, int]] = {}
 
     def note(self, *, reason: str) -> None:
@@ -123,6 +126,7 @@ class Sparingly:
             return
         self._untold[reason] = (now + self._every_s, 0)
         self._log.info(self._event, reason=reason, times=count + 1)
+        self._also(count + 1)
 
 
 def redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

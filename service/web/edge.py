@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -33,11 +33,14 @@ _log = structlog.get_logger()
 class Edge:
     """The outermost ASGI layer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, on_bad_secret: Callable[[int], None] = lambda _times: None
+    ) -> None:
         self._app = app
         self._secret = Secret(settings.origin_secrets)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts)
         self._refused = Sparingly(_log, "request.refused")
+        self._strangers = Sparingly(_log, "request.refused", also=on_bad_secret)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -50,7 +53,7 @@ class Edge:
         if scope["path"] in HEALTH_PATHS:
             inner = self._app if is_from_here(scope) else answers.not_found
         elif not self._secret.is_known(headers):
-            self._refused.note(reason="origin secret missing or wrong")
+            self._strangers.note(reason="origin secret missing or wrong")
             inner = answers.not_found
         elif not self._hosts.knows_host([value for name, value in headers if name == b"host"]):
             self._refused.note(reason="unknown Host; name it in STRONGROOM_PUBLIC_URL or STRONGROOM_ALLOWED_HOSTS")

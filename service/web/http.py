@@ -21,7 +21,13 @@ Lifespan = Callable[[object], AbstractAsyncContextManager[None]]
 
 
 def build(
-    mcp: ASGIApp, sign_in: Sequence[BaseRoute], problems: Problems, settings: Settings, lifespan: Lifespan
+    mcp: ASGIApp,
+    sign_in: Sequence[BaseRoute],
+    problems: Problems,
+    settings: Settings,
+    lifespan: Lifespan,
+    *,
+    on_bad_secret: Callable[[int], None] = lambda _times: None,
 ) -> ASGIApp:
     """The whole ASGI application.
 
@@ -30,10 +36,11 @@ def build(
         sign_in: the routes of OAuth (`oauth.routes`); none when it is switched off.
         problems: what is wrong right now, for `/readyz`.
         lifespan: entered before the first request and left after the last.
+        on_bad_secret: told now and then how many requests came without the origin secret; it must not block.
     """
     routes = [Route("/mcp", endpoint=mcp), *sign_in, *health_routes(problems)]
     router = Router(routes, redirect_slashes=False, default=answers.not_found, lifespan=lifespan)
-    return Edge(router, settings)
+    return Edge(router, settings, on_bad_secret)
 
 
 def health_routes(problems: Problems) -> Sequence[BaseRoute]:

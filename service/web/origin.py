@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -53,10 +54,19 @@ class Origin:
         live: counts the requests in flight and ends them when we stop; not asked who was revoked.
         problems: what is wrong right now, for `/readyz`.
         lifespan: entered before the first request and left after the last.
+        on_bad_secret: as in `http.build`.
     """
 
     def __init__(
-        self, mcp: ASGIApp, live: Live, settings: Settings, clock: Clock, *, problems: Problems, lifespan: Lifespan
+        self,
+        mcp: ASGIApp,
+        live: Live,
+        settings: Settings,
+        clock: Clock,
+        *,
+        problems: Problems,
+        lifespan: Lifespan,
+        on_bad_secret: Callable[[int], None] = lambda _times: None,
     ) -> None:
         self._mcp, self._live, self._clock = mcp, live, clock
         self._keys, self._once, self._secret = Keys(settings.edge_keys), Once(clock), Secret(settings.origin_secrets)
@@ -65,6 +75,7 @@ class Origin:
         self._in_flight: dict[Request, float] = {}
         self._heard_at = 0.0
         self._refused = Sparingly(_log, "request.refused")
+        self._strangers = Sparingly(_log, "request.refused", also=on_bad_secret)
         self.start = secrets.token_hex(16)
         """Which start of home this is. What was signed for another one is refused, for its nonces are forgotten."""
 
@@ -106,7 +117,7 @@ class Origin:
         """What the edge says about this request, its body left aside; None when it is not the edge who says it."""
         headers = scope["headers"]
         if not self._secret.is_known(headers):
-            self._refused.note(reason="origin secret missing or wrong")
+            self._strangers.note(reason="origin secret missing or wrong")
             return None
         one = self._keys.read([value for name, value in headers if name == assertion.HEADER])
         if one is None:
