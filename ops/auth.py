@@ -18,6 +18,7 @@ TABLE: Final[Sequence[Row]] = (
     Row("passkey", "ops.auth_passkey", "Add, list and remove passkeys, with which you sign in instead."),
     Row("clients", "ops.auth_clients", "The clients that may ask to be let in: list, add, remove."),
     Row("open", "ops.auth_open", "Let new clients introduce themselves for some minutes."),
+    Row("lockdown", "ops.auth_lockdown", "After a theft: end everything, with a new passphrase and origin secret."),
     Row("log", "ops.auth_log", "Show the audit log: sign-ins, grants, refusals, changes by clients."),
 )
 

@@ -82,10 +82,10 @@ def _choice(
     from service.auth.model import READ
     from service.errors import BadArgument
     from service.guards import folders as folders_
-    from service.web.oauth import choices
+    from service.web.oauth.choices import USUAL_DAYS, max_days
 
-    longest = choices.max_days(settings.grant_lifetime_s)
-    days = min(choices.USUAL_DAYS, longest) if days is None else days
+    longest = max_days(settings.grant_lifetime_s)
+    days = min(USUAL_DAYS, longest) if days is None else days
     if not 1 <= days <= longest:
         raise BadArgument(f"choose 1 to {longest} days; STRONGROOM_GRANT_LIFETIME sets the longest.")
     scopes = asked.scopes & {READ} if is_read_only else asked.scopes

@@ -6,10 +6,12 @@ Whatever could still become a grant ends with it: requests that wait for the own
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
 
 from service.auth import grants as grants_
-from service.auth import pending
+from service.auth import pending, window
+from service.auth.grants import seconds_of
 
 
 def end_client(connection: sqlite3.Connection, client_id: str, now: datetime) -> frozenset[str]:
@@ -26,3 +28,29 @@ def end_everything(connection: sqlite3.Connection, now: datetime, reason: str) -
     pending.end_all(connection)
     connection.execute("DELETE FROM code WHERE used IS NULL")
     return grants_.end(connection, [row["id"] for row in rows], now, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a lockdown ended: ids of grants, numbers of passkeys and of clients."""
+
+    grants: frozenset[str]
+    passkeys: int
+    clients: int
+
+
+def lock_down(connection: sqlite3.Connection, now: datetime) -> Ended:
+    """End everything that could let anybody in, whoever has stolen what. The passphrase is the caller's to renew.
+
+    Clients that introduced themselves are switched off; they introduce themselves anew when they are added again. Those
+    that are known by a document stay: a document is nobody's secret.
+    """
+    grants = end_everything(connection, now, "lockdown")
+    passkeys = connection.execute("DELETE FROM passkey").rowcount
+    connection.execute("DELETE FROM passkey_code")
+    connection.execute("DELETE FROM passkey_challenge")
+    clients = connection.execute(
+        "UPDATE client SET disabled = ? WHERE kind = 'dcr' AND disabled IS NULL", (seconds_of(now),)
+    ).rowcount
+    window.shut(connection)
+    return Ended(grants, passkeys, clients)

@@ -11,6 +11,8 @@ import os
 import sqlite3
 import threading
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -106,6 +108,11 @@ class Owner:
         self._initial.unlink(missing_ok=True)
         return made
 
+    def renewed(self) -> tuple[str, Callable[[sqlite3.Connection], None]]:
+        """A passphrase that is made here, the only copy, and what stores it within the caller's transaction, as `set` does."""
+        made = words.passphrase()
+        return made, partial(self._store, self._hashed(made))
+
     def switch_off(self) -> None:
         """Let passkeys be the only way in. The passphrase is kept for the day it is switched on again.
 
@@ -158,14 +165,20 @@ class Owner:
         return made
 
     def _set(self, passphrase: str) -> None:
-        with self._one_at_a_time:
-            hashed = self._hasher.hash(_plain(passphrase))
+        hashed = self._hashed(passphrase)
         with self._database.transaction() as connection:
-            _write(connection, _HASH, hashed)
-            _write(connection, _SINCE, self._clock.now().isoformat(timespec="seconds"))
-            connection.execute("DELETE FROM sign_in WHERE k = ?", (_OFF,))
-            pending.end_all(connection)
-            throttle.forget(connection)
+            self._store(hashed, connection)
+
+    def _hashed(self, passphrase: str) -> str:
+        with self._one_at_a_time:
+            return self._hasher.hash(_plain(passphrase))
+
+    def _store(self, hashed: str, connection: sqlite3.Connection) -> None:
+        _write(connection, _HASH, hashed)
+        _write(connection, _SINCE, self._clock.now().isoformat(timespec="seconds"))
+        connection.execute("DELETE FROM sign_in WHERE k = ?", (_OFF,))
+        pending.end_all(connection)
+        throttle.forget(connection)
 
     def _replace(self, old: str, new: str) -> None:
         """Unless somebody has set another passphrase meanwhile."""

@@ -6,6 +6,7 @@ restart, and it shuts by itself.
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -30,6 +31,11 @@ def open_for(database: Database, clock: Clock, minutes: int) -> datetime:
     with database.transaction() as connection:
         connection.execute("INSERT OR REPLACE INTO auth_meta VALUES (?, ?)", (_KEY, seconds_of(until)))
     return until
+
+
+def shut(connection: sqlite3.Connection) -> None:
+    """Shut it, within the caller's transaction."""
+    connection.execute("DELETE FROM auth_meta WHERE k = ?", (_KEY,))
 
 
 def is_open(database: Database, now: datetime) -> bool:
