@@ -102,11 +102,13 @@ class Places:
         return found.child(path.name)
 
     def trash_place(self, path: VaultPath) -> VaultPath:
-        """The path that a file would get in `.trash/` now."""
+        """The path that a file would get in `.trash/` now; in a limited view always one with a time stamp, since other things of
+        that name may lie there which are not its to know of."""
         there = ROOT.child(paths.TRASH)
         for part in path.parts:
             there = there.child(part)
-        return trashed.stamped(there) if self.is_there(there) else there
+        is_stamped = self.root.scope is not None or self.is_there(there)
+        return trashed.stamped(there) if is_stamped else there
 
     def is_there(self, path: VaultPath, twin: VaultPath | None = None) -> bool:
         """Whether something has exactly this path; where a file system takes `twin` for it, whether this is its name."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from service.auth.model import acting_as, local
+from service.auth.model import Grant, acting_as, local
 from service.tools.context import Room
 from service.tools.register import ResourceSpec, ToolSpec
 from service.tools.server import build
@@ -48,10 +48,10 @@ class Caller:
 
 @asynccontextmanager
 async def calling(
-    room: Room, specs: Sequence[ToolSpec], resources: ResourceSpec | None = None
+    room: Room, specs: Sequence[ToolSpec], resources: ResourceSpec | None = None, grant: Grant | None = None
 ) -> AsyncIterator[Caller]:
-    """A client of a server with `specs` over `room`."""
-    with acting_as(local(datetime(2026, 1, 1, tzinfo=UTC))):
+    """A client of a server with `specs` over `room`, by default with the owner's own grant."""
+    with acting_as(grant or local(datetime(2026, 1, 1, tzinfo=UTC))):
         async with Client(build(room, specs, resources, version="1")) as client:
             yield Caller(client)
 

@@ -19,7 +19,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
-from service.auth.model import acting_as, local
+from service.auth.model import Grant, acting_as, local
 from service.tools import resources
 from service.tools.arguments import FilePath, NewFilePath, NewPath
 from service.tools.catalogue import SPECS
@@ -166,14 +166,14 @@ class Said:
 
 
 class Desk:
-    """Calls tools and reads resources under a grant that may do everything, from a test that is no coroutine."""
+    """Calls tools and reads resources under one grant, from a test that is no coroutine."""
 
-    def __init__(self, portal: BlockingPortal, caller: Caller) -> None:
-        self._portal, self._caller = portal, caller
+    def __init__(self, portal: BlockingPortal, caller: Caller, grant: Grant) -> None:
+        self._portal, self._caller, self._grant = portal, caller, grant
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Said:
         async def ask() -> Said:
-            with acting_as(OWNER):
+            with acting_as(self._grant):
                 result = await self._caller.call(tool, **arguments)
             return Said(text_of(result), bool(result.is_error))
 
@@ -182,22 +182,35 @@ class Desk:
     def resource(self, uri: str) -> Said:
         async def ask() -> Said:
             try:
-                with acting_as(OWNER):
+                with acting_as(self._grant):
                     result = await self._caller.client.read_resource(uri)
             except MCPError as error:
                 return Said(str(error), True)
             [contents] = result.contents
-            assert isinstance(contents, TextResourceContents)
-            return Said(contents.text, False)
+            return Said(contents.text if isinstance(contents, TextResourceContents) else contents.blob, False)
+
+        return self._portal.call(ask)
+
+    def resources(self) -> Sequence[str]:
+        """Every page of `resources/list`, as JSON."""
+
+        async def ask() -> Sequence[str]:
+            pages, cursor = [], None
+            with acting_as(self._grant):
+                while True:
+                    page = await self._caller.client.list_resources(cursor=cursor)
+                    pages.append(page.model_dump_json())
+                    if (cursor := page.next_cursor) is None:
+                        return pages
 
         return self._portal.call(ask)
 
 
 @contextmanager
-def desk_over(room: Room) -> Iterator[Desk]:
-    """A client of all tools and resources over `room`."""
+def desk_over(room: Room, grant: Grant = OWNER) -> Iterator[Desk]:
+    """A client of all tools and resources over `room`; by default it may do everything."""
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(calling(room, SPECS, resources.SPEC)) as caller,
+        portal.wrap_async_context_manager(calling(room, SPECS, resources.SPEC, grant)) as caller,
     ):
-        yield Desk(portal, caller)
+        yield Desk(portal, caller, grant)
