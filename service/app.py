@@ -23,7 +23,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
-from service.auth import model, tables, vouching
+from service.auth import audience, model, tables, vouching
 from service.auth.audit import Audit
 from service.auth.budget import Budget
 from service.auth.grants import Grants
@@ -58,7 +58,8 @@ from service.vault.model import Actor, Change, OnChange, Vault
 from service.web import body, http, serving
 from service.web.oauth import metadata
 from service.web.oauth.cors import Readable
-from service.web.oauth.desk import Desk, MissingFolders, resource_of
+from service.web.oauth.desk import Desk, MissingFolders
+from service.web.oauth.housekeeping import keep_house
 from service.web.oauth.routes import routes
 from service.web.oauth.threads import Threads
 from service.web.origin import Origin
@@ -167,7 +168,7 @@ def serve(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> None:
 async def _serve(appliance: Appliance, listener: serving.Listener, on_ready: Callable[[], None]) -> None:
     settings = appliance.settings
     base = settings.base_url(listener.getsockname()[1])
-    grants = Grants(appliance.grants.database, appliance.clock, resource_of(base))
+    grants = Grants(appliance.grants.database, appliance.clock, audience.canonical(base))
     lookup = Lookup(grants)
     live = Live(lookup, lambda grant, count: appliance.audit.note("stream_killed", grant=grant, streams=count))
     manager = _session_manager(appliance.server)
@@ -250,7 +251,24 @@ def public_face(
         )
         sign_in = () if desk is None else routes(desk)
         on_bad_secret = partial(_note_strangers, doors.lookup, doors.audit)
-        yield http.build(Readable(guard), sign_in, look, settings, lifespan, on_bad_secret=on_bad_secret)
+        living = _with_house_kept(desk, lifespan)
+        yield http.build(Readable(guard), sign_in, look, settings, living, on_bad_secret=on_bad_secret)
+
+
+def _with_house_kept(desk: Desk | None, lifespan: http.Lifespan) -> http.Lifespan:
+    if desk is None:
+        return lifespan
+
+    @asynccontextmanager
+    async def kept(app: object) -> AsyncIterator[None]:
+        async with lifespan(app), anyio.create_task_group() as tasks:
+            tasks.start_soon(keep_house, desk)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    return kept
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import anyio
 import structlog
 
 from service.app import Doors, be_the_one_server, public_face, warn_when_open
-from service.auth import tables
+from service.auth import audience, tables
 from service.auth.audit import Audit
 from service.auth.grants import Grants
 from service.auth.live import Live
@@ -27,7 +27,6 @@ from service.store.db import Database
 from service.web import serving
 from service.web.forward import Forward
 from service.web.home import Home
-from service.web.oauth.desk import resource_of
 from service.web.owner import OwnersDoor
 
 _log = structlog.get_logger()
@@ -66,7 +65,7 @@ async def _serve(
     settings: Settings, clock: Clock, database: Database, listener: serving.Listener, on_ready: Callable[[], None]
 ) -> None:
     base = settings.base_url(listener.getsockname()[1])
-    grants = Grants(database, clock, resource_of(base))
+    grants = Grants(database, clock, audience.canonical(base))
     lookup = Lookup(grants)
     audit = Audit(settings.state, clock)
     live = Live(lookup, lambda grant, count: audit.note("stream_killed", grant=grant, streams=count))

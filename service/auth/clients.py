@@ -144,7 +144,7 @@ class Clients:
             )
 
     def disable(self, client_id: str) -> Client:
-        """Answer this client no more, until `enable`. Its grants are another matter: `Grants.revoke_client`.
+        """Answer this client no more, until `enable`. Its grants are another matter: `ending.end_client`.
 
         Raises:
             NotFound: there is no such client.

@@ -48,7 +48,7 @@ class Grants:
         row = (
             self.database.connection()
             .execute(
-                "SELECT g.*, t.expires AS token_expires FROM token t JOIN grant_ g ON g.id = t.grant_id "
+                "SELECT g.*, t.expires AS token_expires, t.scopes AS token_scopes FROM token t JOIN grant_ g ON g.id = t.grant_id "
                 "WHERE t.hash = ? AND t.kind IN ('s', 'a') AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > ?)",
                 (token_hash, seconds_of(self.clock.now())),
             )
@@ -60,7 +60,8 @@ class Grants:
         if not grant.is_alive(self.clock.now()):
             return None
         ends = [end for end in (grant.expires, _moment_or_none(row["token_expires"])) if end is not None]
-        return replace(grant, expires=min(ends, default=None))
+        scopes = grant.scopes & frozenset(row["token_scopes"].split())  # a refresh may have narrowed them
+        return replace(grant, expires=min(ends, default=None), scopes=scopes)
 
     def grant_behind(self, token_hash: bytes) -> Grant | None:
         """The grant that a token of any kind stood for, dead or alive: for whoever found one and wants it revoked."""
@@ -111,6 +112,36 @@ class Grants:
     def revoke_all(self) -> tuple[Grant, ...]:
         """Take back every grant; returns those that ended now."""
         return self.end((grant.id for grant in self.all()), "owner")
+
+    def revoke_token(self, token_hash: bytes, client_id: str) -> str | None:
+        """Take back what a client gives back (RFC 7009): an access token alone, or with a refresh token its grant.
+
+        Returns the grant's id; None when there is no such token of this client, or it was taken back before.
+        """
+        now = self.clock.now()
+        with self.database.transaction() as connection:
+            row = connection.execute(
+                "SELECT t.kind, t.grant_id FROM token t JOIN grant_ g ON g.id = t.grant_id "
+                "WHERE t.hash = ? AND g.client_id = ? AND t.kind IN ('a', 'r') AND t.revoked IS NULL AND g.revoked IS NULL",
+                (token_hash, client_id),
+            ).fetchone()
+            if row is None:
+                return None
+            if row["kind"] == "r":
+                end(connection, (row["grant_id"],), now, "client")
+            else:
+                connection.execute("UPDATE token SET revoked = ? WHERE hash = ?", (seconds_of(now), token_hash))
+                move_epoch(connection)
+        return str(row["grant_id"])
+
+    def note_first_use(self, token_hash: bytes) -> None:
+        """Note that an access token was used, which tells that the answer it came with was not lost (`refresh.py`)."""
+        with self.database.transaction() as connection:
+            connection.execute(
+                "UPDATE token SET used_at = :now WHERE used_at IS NULL AND (hash = :hash "
+                "OR hash = (SELECT parent FROM token WHERE hash = :hash AND kind = 'a'))",
+                {"now": seconds_of(self.clock.now()), "hash": token_hash},
+            )
 
     def end(self, ids: Iterable[str], reason: str) -> tuple[Grant, ...]:
         """Take back these grants, in a transaction of its own; returns those that ended now.

@@ -86,6 +86,8 @@ class Guard:
 
     async def _serve(self, request: Request, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
         self._note_use(grant, scope)
+        if grant.kind == "oauth":
+            self._lookup.note_first_use(request.token_hash)
         if grant.expires is not None:
             left_s = (grant.expires - self._clock.now()).total_seconds()
             request.scope.deadline = anyio.current_time() + left_s

@@ -20,6 +20,7 @@ from service.auth.model import Grant
 from service.errors import AppError, Unavailable
 
 ANSWER_S: Final = 2.0
+_MAX_SEEN: Final = 10_000
 T = TypeVar("T")
 
 
@@ -31,6 +32,7 @@ class Lookup:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants")
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="grants-used")  # may wait for other writers
         self._to_note: set[str] = set()
+        self._seen: set[bytes] = set()
         self._file = _identity(grants)
 
     async def find(self, token_hash: bytes) -> Grant | None:
@@ -66,6 +68,15 @@ class Lookup:
         """Write something else down, in its turn: a disk that hangs must not stop the event loop."""
         self._writer.submit(work)
 
+    def note_first_use(self, token_hash: bytes) -> None:
+        """Write down that an access token was used, once; what failed is tried again at its next use."""
+        if token_hash in self._seen:
+            return
+        if len(self._seen) >= _MAX_SEEN:
+            self._seen.clear()
+        self._seen.add(token_hash)
+        self._writer.submit(self._first_use, token_hash)
+
     def close(self) -> None:
         """Let the threads end; does not wait for a database that hangs."""
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -78,6 +89,12 @@ class Lookup:
             return  # the time of the last use is a comfort, not worth a word
         finally:
             self._to_note.discard(grant.id)
+
+    def _first_use(self, token_hash: bytes) -> None:
+        try:
+            self._grants.note_first_use(token_hash)
+        except (AppError, sqlite3.Error):
+            self._seen.discard(token_hash)
 
     async def _ask(self, question: Callable[[], T]) -> T:
         try:

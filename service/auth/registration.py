@@ -16,9 +16,9 @@ from service.auth.asked import Client
 from service.auth.model import SCOPES
 from service.auth.refusal import Refusal
 
-MAX_BYTES: Final = 16 * 1024
 MAX_URIS: Final = 10
 OFFLINE_ACCESS: Final = "offline_access"
+"""Named in our metadata for clients that ask for a refresh token only where they see it (ChatGPT); has no meaning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from service.auth import audience
+from service.auth.asking import Asking
 from service.auth.audit import Audit
+from service.auth.clients import Clients
+from service.auth.exchange import Exchange
+from service.auth.flow import Flow
 from service.auth.grants import Grants
+from service.auth.lifetimes import Lifetimes
 from service.auth.passkeys import Passkeys
 from service.auth.passphrase import Owner
 from service.auth.pending import Approvals
+from service.auth.refresh import Refresh
 from service.auth.throttle import Throttle
 from service.clock import Clock
 from service.settings import Settings
@@ -38,6 +45,11 @@ class Desk:
     grants: Grants
     audit: Audit
     threads: Threads
+    clients: Clients
+    asking: Asking
+    flow: Flow
+    exchange: Exchange
+    refresh: Refresh
     approvals: Approvals
     owner: Owner
     throttle: Throttle
@@ -57,7 +69,8 @@ class Desk:
         missing_folders: MissingFolders | None,
     ) -> Desk:
         """Build the rooms over one database and hand them to each other."""
-        database = grants.database
+        database, lifetimes = grants.database, Lifetimes.of(settings)
+        clients, resource = Clients(database, clock, settings), audience.canonical(base)
         return Desk(
             base=base,
             settings=settings,
@@ -65,6 +78,11 @@ class Desk:
             grants=grants,
             audit=audit,
             threads=threads,
+            clients=clients,
+            asking=Asking(base, clients, audit, settings.redirects),
+            flow=Flow(base, database, clock, audit, lifetimes),
+            exchange=Exchange(resource, database, clock, audit, lifetimes),
+            refresh=Refresh(resource, database, clock, audit, lifetimes),
             approvals=Approvals(database, clock),
             owner=Owner(database, settings.state, clock),
             throttle=Throttle(database, clock),
@@ -72,11 +90,6 @@ class Desk:
             pages=Pages(base),
             missing_folders=missing_folders,
         )
-
-    @property
-    def resource(self) -> str:
-        """What our tokens are good for (RFC 8707)."""
-        return resource_of(self.base)
 
     def has_passkey(self) -> bool:
         """Whether the owner can sign in with a passkey at this address."""
@@ -89,8 +102,3 @@ class Desk:
             Unavailable: the state cannot be read or written, or not in time.
         """
         return await self.threads.run(work)
-
-
-def resource_of(base: str) -> str:
-    """The canonical resource at `base`: byte by byte what a person types into a client."""
-    return f"{base}/mcp"

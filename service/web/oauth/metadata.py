@@ -7,12 +7,14 @@ once from our own address; no header can change a word of it.
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Final, TypeAlias
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service.auth import audience
 from service.auth.model import SCOPES
+from service.auth.registration import OFFLINE_ACCESS
 
 RESOURCE_PATHS: Final = ("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp")
 SERVER_PATHS: Final = (
@@ -21,8 +23,7 @@ SERVER_PATHS: Final = (
     "/.well-known/openid-configuration",
 )
 
-OFFLINE_ACCESS: Final = "offline_access"
-"""Named for clients that ask for a refresh token only where they see it (ChatGPT); accepted and without a meaning."""
+Members: TypeAlias = dict[str, str | list[str] | bool]
 
 _RESOURCE_NAME: Final = "Strongroom"
 
@@ -36,7 +37,7 @@ def protected_resource(base: str) -> Document:
     """RFC 9728 §2. `resource` is byte by byte what a person types; `offline_access` has no place here (MCP 2026-07-28)."""
     return Document(
         {
-            "resource": f"{base}/mcp",
+            "resource": audience.canonical(base),
             "authorization_servers": [base],
             "scopes_supported": list(SCOPES),
             "bearer_methods_supported": ["header"],
@@ -45,14 +46,15 @@ def protected_resource(base: str) -> Document:
     )
 
 
-def authorization_server(base: str) -> Document:
+def authorization_server(base: str, *, has_registration: bool = True) -> Document:
     """RFC 8414 §2, RFC 9207 §3. All clients are public: `none` is the only way to authenticate (python-sdk#2260)."""
+    registration: Members = {"registration_endpoint": f"{base}/oauth/register"} if has_registration else {}
     return Document(
         {
             "issuer": base,
             "authorization_endpoint": f"{base}/oauth/authorize",
             "token_endpoint": f"{base}/oauth/token",
-            "registration_endpoint": f"{base}/oauth/register",
+            **registration,
             "revocation_endpoint": f"{base}/oauth/revoke",
             "scopes_supported": [*SCOPES, OFFLINE_ACCESS],
             "response_types_supported": ["code"],
@@ -71,7 +73,7 @@ def authorization_server(base: str) -> Document:
 class Document:
     """An ASGI endpoint that shows one JSON document to everybody. `no-store`: a wrong value must not stick."""
 
-    def __init__(self, members: dict[str, str | list[str] | bool]) -> None:
+    def __init__(self, members: Members) -> None:
         self._app: ASGIApp = Response(
             json.dumps(members, separators=(",", ":")).encode(),
             media_type="application/json",

@@ -10,16 +10,31 @@ from service.web.oauth import metadata, passkey, passkey_add
 from service.web.oauth.cors import Readable
 from service.web.oauth.desk import Desk
 from service.web.oauth.door import door
+from service.web.oauth.machine import machine_door
+from service.web.oauth.register import register
+from service.web.oauth.revoke import revoke
+from service.web.oauth.token import token
 
 
 def routes(desk: Desk) -> Sequence[BaseRoute]:
     """All routes of signing in."""
-    return [*_documents(desk.base), *_passkeys(desk)]
+    return [*_documents(desk), *_machine_doors(desk), *_passkeys(desk)]
 
 
-def _documents(base: str) -> list[BaseRoute]:
-    resource = Readable(metadata.protected_resource(base), ("GET", "HEAD"))
-    server = Readable(metadata.authorization_server(base), ("GET", "HEAD"))
+def _machine_doors(desk: Desk) -> list[BaseRoute]:
+    """What programs call, each also at the root, where some look without asking (auth.md 4.4 claude-ai-mcp#846)."""
+    doors = {"token": token(desk), "register": register(desk), "revoke": revoke(desk)}
+    return [
+        Route(f"{where}/{name}", endpoint=machine_door(answer))
+        for name, answer in doors.items()
+        for where in ("/oauth", "")
+    ]
+
+
+def _documents(desk: Desk) -> list[BaseRoute]:
+    has_registration = desk.settings.registration != "off"
+    resource = Readable(metadata.protected_resource(desk.base), ("GET", "HEAD"))
+    server = Readable(metadata.authorization_server(desk.base, has_registration=has_registration), ("GET", "HEAD"))
     return [
         *(Route(path, endpoint=resource) for path in metadata.RESOURCE_PATHS),
         *(Route(path, endpoint=server) for path in metadata.SERVER_PATHS),

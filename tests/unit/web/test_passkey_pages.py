@@ -20,6 +20,7 @@ from httpx import Response
 from starlette.routing import Router
 from starlette.testclient import TestClient
 
+from service.auth import audience
 from service.auth.asked import Asked, Client
 from service.auth.audit import Audit
 from service.auth.grants import Grants
@@ -29,7 +30,7 @@ from service.auth.tables import SCHEMA
 from service.store.db import Database
 from service.web import answers
 from service.web.oauth import door
-from service.web.oauth.desk import Desk, resource_of
+from service.web.oauth.desk import Desk
 from service.web.oauth.passkey_add import COOKIE
 from service.web.oauth.routes import routes
 from service.web.oauth.threads import Threads
@@ -39,7 +40,7 @@ from tests.support.rooms import settings_for
 
 BASE = "https://notes.example.org"
 CLIENT = Client("https://app.example/client", "cimd", "An <app>", "app.example", ("https://app.example/cb",))
-ASKED = Asked(CLIENT, "https://app.example/cb", "state", "c" * 43, frozenset(SCOPES), resource_of(BASE))
+ASKED = Asked(CLIENT, "https://app.example/cb", "state", "c" * 43, frozenset(SCOPES), audience.canonical(BASE))
 
 
 @dataclass
@@ -85,7 +86,7 @@ def built(folder: Path, base: str) -> Iterator[House]:
         base=base,
         settings=settings,
         clock=clock,
-        grants=Grants(database, clock, resource_of(base)),
+        grants=Grants(database, clock, audience.canonical(base)),
         audit=audit,
         threads=threads,
         missing_folders=None,
