@@ -24,7 +24,7 @@ MAX_NAME_CHARS: Final = 80
 NAMELESS: Final = "a client without a name"
 
 _ID: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
-_MAX_ID_CHARS: Final = 300
+MAX_ID_CHARS: Final = 300
 _MAX_MARKS: Final = 2
 
 
@@ -75,7 +75,7 @@ def read(url: str, document: Mapping[str, object], allowed: Sequence[str] = ()) 
         BadArgument: it is no such document, or none of its redirects can be used.
     """
     host = urlsplit(url).hostname or ""
-    if len(url) > _MAX_ID_CHARS or not _ID.fullmatch(url) or ".." in url:
+    if len(url) > MAX_ID_CHARS or not _ID.fullmatch(url) or ".." in url:
         raise BadArgument("a client's document has an address such as https://app.example/oauth/client.json.")
     if document.get("client_id") != url:
         raise BadArgument("the document does not name itself by the address it was fetched from; nothing was added.")

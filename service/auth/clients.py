@@ -59,6 +59,8 @@ class Clients:
 
     def find(self, client_id: str) -> Client | None:
         """The client of this id, to the letter; one that is disabled says so."""
+        if not client_id.isascii() or len(client_id) > catalogue.MAX_ID_CHARS:
+            return None
         row = self._database.connection().execute("SELECT * FROM client WHERE id = ?", (client_id,)).fetchone()
         pinned = catalogue.find(self._pinned, client_id)
         if row is None:

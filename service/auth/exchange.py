@@ -93,7 +93,7 @@ _CLOCK_STEP_S: Final = 30
 
 
 def _fits(verifier: str, challenge: str) -> bool:
-    hashed = urlsafe_b64encode(hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()).rstrip(b"=")
+    hashed = urlsafe_b64encode(hashlib.sha256(verifier.encode("utf-8", "replace")).digest()).rstrip(b"=")
     is_equal = hmac.compare_digest(hashed, challenge.encode())
     return is_equal and _VERIFIER.fullmatch(verifier) is not None
 

@@ -37,4 +37,4 @@ def is_shaped(text: str) -> bool:
 
 def digest(token: str) -> bytes:
     """How a token is stored and looked up."""
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
