@@ -19,7 +19,7 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Final, TypeAlias
 
 from service.auth.grants import moment_of, seconds_of
@@ -102,6 +102,18 @@ def said(call: Call, grant: Grant | None, to: str, clock: Clock) -> Assertion:
     return Assertion(call, grant, to, int(clock.now().timestamp() * 1000), secrets.token_hex(16))
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An assertion that was believed, and the key for the answer: the twin of the one it was signed with."""
+
+    one: Assertion
+    _key: bytes = field(repr=False)
+
+    def answer(self, start: str) -> str:
+        """The value of ANSWER_HEADER, by this start of home."""
+        return f"{start}.{_text(_mac(self._key, f'{self.one.nonce}.{start}'.encode()))}"
+
+
 class Keys:
     """What both halves share: the first key speaks, every one of them is believed, so that it can be changed without a gap.
 
@@ -126,18 +138,15 @@ class Keys:
             raise TooLongError
         return text
 
-    def read(self, values: Sequence[bytes]) -> Assertion | None:
+    def read(self, values: Sequence[bytes]) -> Heard | None:
         """What the values of HEADER say, or None when they are not exactly one that was signed with a key of ours."""
         text = values[0] if len(values) == 1 and len(values[0]) <= MAX_CHARS else b""
         body, _, mac = text.rpartition(b".")
         # The texts are compared, not what they decode to: base64 has several spellings for the same bytes.
         matches = [hmac.compare_digest(mac, _text(_mac(key, body)).encode()) for key in self._ask]
         version, _, packed = body.partition(b".")
-        return _unpacked(packed) if any(matches) and version == _VERSION.encode() else None
-
-    def answer(self, to: Assertion, start: str) -> str:
-        """The value of ANSWER_HEADER, by home."""
-        return f"{start}.{_text(_mac(self._answer[0], f'{to.nonce}.{start}'.encode()))}"
+        one = _unpacked(packed) if any(matches) and version == _VERSION.encode() else None
+        return None if one is None else Heard(one, self._answer[matches.index(True)])
 
     def answered(self, to: Assertion, text: str) -> str | None:
         """Which start of home answered `to`; None when this is not its answer."""

@@ -79,8 +79,6 @@ class Forward:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body: bytes = (await receive())["body"]
-        if not self._home.is_known:
-            await self._home.ping()
         passing = _Passing(send)
         with self._home.in_flight():
             async with anyio.create_task_group() as tasks:
@@ -93,7 +91,7 @@ class Forward:
 
     async def _ask(self, scope: Scope, body: bytes, passing: _Passing) -> _Trouble | None:
         """Let home answer; what went wrong, when something did."""
-        if not self._home.is_known:
+        if not await self._home.is_there():
             return _AWAY
         try:
             async with self._home.request(MCP_PATH, acting(), scope["headers"], body) as answer:

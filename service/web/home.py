@@ -60,16 +60,18 @@ class Home:
         self._secret = {SECRET_HEADER.decode(): settings.home_secret} if settings.home_secret else {}
         self._keys = Keys(settings.edge_keys)
         self._client: httpx2.AsyncClient | None = None
-        self._wake = anyio.Event()
+        self._wake, self._pinged = anyio.Event(), anyio.Event()
         self._in_flight = 0
         self._start = ""
         self.problem: str | None = "home was not asked yet"
         """Why home cannot be reached, a sentence for the owner; None while it answers."""
 
-    @property
-    def is_known(self) -> bool:
-        """Whether home has answered since this edge started, so that something can be signed for it."""
-        return bool(self._start)
+    async def is_there(self) -> bool:
+        """Whether home answers. When it did not of late, the next ping is waited for."""
+        if self.problem is not None:
+            self.look_again()
+            await self._pinged.wait()
+        return self.problem is None
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Home]:
@@ -88,6 +90,8 @@ class Home:
         """Ping for the life of the server."""
         while True:
             await self.ping()
+            pinged, self._pinged = self._pinged, anyio.Event()
+            pinged.set()
             is_busy = self._in_flight or self.problem is not None
             with anyio.move_on_after(BUSY_PING_S if is_busy else PING_S):
                 await self._wake.wait()

@@ -22,7 +22,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.auth import assertion, tokens
-from service.auth.assertion import Assertion, Call, Keys, Once
+from service.auth.assertion import Assertion, Call, Heard, Keys, Once
 from service.auth.guard import LAST_WORD_S, Reply, only_listens, unavailable
 from service.auth.live import Live, Request
 from service.auth.model import Grant
@@ -102,27 +102,28 @@ class Origin:
         if scope["path"] in HEALTH_PATHS:
             await (self._health if is_from_here(scope) else answers.not_found)(scope, receive, send)
             return
-        one = self._believed(scope)
-        if one is None:
+        heard = self._believed(scope)
+        if heard is None:
             await answers.not_found(scope, receive, send)
             return
         self._heard_at = anyio.current_time()
-        marked = partial(_marked, send, self._keys.answer(one, self.start).encode())
+        one, marked = heard.one, partial(_marked, send, heard.answer(self.start).encode())
         if one.grant is None:
             await Response(status_code=204)(scope, receive, marked)
         else:
             await self._admit(one, one.grant, scope, receive, _Sends(send, marked))
 
-    def _believed(self, scope: Scope) -> Assertion | None:
+    def _believed(self, scope: Scope) -> Heard | None:
         """What the edge says about this request, its body left aside; None when it is not the edge who says it."""
         headers = scope["headers"]
         if not self._secret.is_known(headers):
             self._strangers.note(reason="origin secret missing or wrong")
             return None
-        one = self._keys.read([value for name, value in headers if name == assertion.HEADER])
-        if one is None:
+        heard = self._keys.read([value for name, value in headers if name == assertion.HEADER])
+        if heard is None:
             self._refused.note(reason="not signed by the edge with this STRONGROOM_EDGE_KEY")
             return None
+        one = heard.one
         path = MCP_PATH if one.grant is not None else PING_PATH
         seen = Call.of(scope["method"], scope["raw_path"].decode("latin-1"), assertion.meaningful(headers), b"")
         is_same = (one.call.method, one.call.path, one.call.headers) == (seen.method, seen.path, seen.headers)
@@ -135,7 +136,7 @@ class Origin:
         if (why := self._once.why_not(one)) is not None:
             self._refused.note(reason=why)
             return None
-        return one
+        return heard
 
     async def _admit(self, one: Assertion, grant: Grant, scope: Scope, receive: Receive, sends: _Sends) -> None:
         whose = tokens.digest(grant.id)

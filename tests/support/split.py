@@ -108,6 +108,15 @@ class Split:
 
 
 @contextmanager
+def beside(tunnel: Tunnel, folder: Path, **edge: str) -> Iterator[Service]:
+    """An edge that reaches home through `tunnel`, not waited for to find it."""
+    folder.mkdir()
+    url = f"http://127.0.0.1:{tunnel.port}"
+    with Service.start(folder, command="edge", **{"EDGE_KEY": KEY, "HOME_URL": url, **edge}) as service:
+        yield service
+
+
+@contextmanager
 def split(folder: Path, *, module: str = "ops", home: dict[str, str] | None = None, **edge: str) -> Iterator[Split]:
     """Start both halves below `folder`.
 
@@ -115,15 +124,11 @@ def split(folder: Path, *, module: str = "ops", home: dict[str, str] | None = No
         module: as in `Service.start`, for the half at home.
         home: settings of the half at home; the others are the edge's.
     """
-    (folder / "edge").mkdir()
-    (folder / "home").mkdir()
-    with Service.start(folder / "home", module=module, EDGE_KEY=KEY, **(home or {})) as at_home:
+    (folder / "home").mkdir(exist_ok=True)
+    with Service.start(folder / "home", module=module, **{"EDGE_KEY": KEY, **(home or {})}) as at_home:
         tunnel = Tunnel(at_home.port)
         try:
-            url = f"http://127.0.0.1:{tunnel.port}"
-            with Service.start(
-                folder / "edge", command="edge", **{"EDGE_KEY": KEY, "HOME_URL": url, **edge}
-            ) as at_edge:
+            with beside(tunnel, folder / "edge", **edge) as at_edge:
                 wait_until(lambda: at_edge.lines("home.found") != [], 20, lambda: f"find home: {at_edge.log}")
                 yield Split(at_edge, at_home, tunnel)
         finally:

@@ -10,68 +10,18 @@ import contextlib
 import json
 import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import anyio
 import anyio.to_thread
-import httpx2
 import pytest
 
 from service.auth.live import BLIND_S
 from service.auth.lookup import ANSWER_S
 from tests.support.service import ERAS, LEGACY, MODERN, Service, text_of, wait_until
+from tests.support.streams import PROMISED_S, Stream, in_thread, request
 
-PROMISED_S = 1.0
 pytestmark = pytest.mark.anyio
-
-
-def request(method: str, era: str, **params: object) -> tuple[dict[str, object], dict[str, str]]:
-    """A message and the headers that go with it."""
-    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    if era == MODERN:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        }
-        params["_meta"] = meta
-        headers |= {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
-        if "name" in params:
-            headers["Mcp-Name"] = str(params["name"])
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, headers
-
-
-async def in_thread(work: Callable[[], Any]) -> Any:
-    return await anyio.to_thread.run_sync(work)
-
-
-class Stream:
-    """A raw answer, read in the background: when it began, what came, when and how it ended."""
-
-    def __init__(self) -> None:
-        self.begun, self.ended = anyio.Event(), anyio.Event()
-        self.status = 0
-        self.received = b""
-        self.ended_at = 0.0
-        self.error: Exception | None = None
-
-    async def run(self, service: Service, token: str, method: str, era: str, **params: object) -> None:
-        message, headers = request(method, era, **params)
-        try:
-            async with (
-                httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}", **headers}, timeout=60) as http,
-                http.stream("POST", f"{service.url}/mcp", json=message) as answer,
-            ):
-                self.status = answer.status_code
-                async for piece in answer.aiter_bytes():
-                    self.received += piece
-                    self.begun.set()
-        except httpx2.HTTPError as error:
-            self.error = error
-        self.ended_at = time.monotonic()
-        self.ended.set()
 
 
 async def test_an_open_stream_ends_cleanly_within_a_second_and_another_grants_stream_lives_on(service: Service) -> None:
