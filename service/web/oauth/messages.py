@@ -35,6 +35,16 @@ def used(pages: Pages) -> Response:
     )
 
 
+def taken_back(pages: Pages) -> Response:
+    """The client was switched off while its page was open, or what was chosen is nothing."""
+    return pages.message(
+        "This was not allowed",
+        ("The program was taken back while this page was open. Remove the connector in it, and add it again.",),
+        409,
+        eyebrow="Taken back",
+    )
+
+
 def foreign(pages: Pages) -> Response:
     """A form that was not sent by our own page (attacks 20 and 21)."""
     return pages.message(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from starlette.routing import BaseRoute, Route
 
-from service.web.oauth import metadata, passkey, passkey_add
+from service.web.oauth import authorize, consent, metadata, passkey, passkey_add, wait
 from service.web.oauth.cors import Readable
 from service.web.oauth.desk import Desk
-from service.web.oauth.door import door
+from service.web.oauth.door import Page, door
 from service.web.oauth.machine import machine_door
 from service.web.oauth.register import register
 from service.web.oauth.revoke import revoke
@@ -18,7 +18,7 @@ from service.web.oauth.token import token
 
 def routes(desk: Desk) -> Sequence[BaseRoute]:
     """All routes of signing in."""
-    return [*_documents(desk), *_machine_doors(desk), *_passkeys(desk)]
+    return [*_documents(desk), *_machine_doors(desk), *_pages(desk)]
 
 
 def _machine_doors(desk: Desk) -> list[BaseRoute]:
@@ -41,8 +41,14 @@ def _documents(desk: Desk) -> list[BaseRoute]:
     ]
 
 
-def _passkeys(desk: Desk) -> list[BaseRoute]:
-    return [
-        Route("/oauth/passkey", endpoint=door(desk, {"POST": passkey.sign_in})),
-        Route("/oauth/passkey/add", endpoint=door(desk, {"GET": passkey_add.show, "POST": passkey_add.answer})),
-    ]
+def _pages(desk: Desk) -> list[BaseRoute]:
+    """What the owner sees. Some clients send him to the root without asking (auth.md 4.4 claude-ai-mcp#846)."""
+    pages: Mapping[str, Mapping[str, Page]] = {
+        "/oauth/authorize": {"GET": authorize.show},
+        "/authorize": {"GET": authorize.show},
+        "/oauth/consent": {"POST": consent.answer},
+        "/oauth/wait": {"GET": wait.show},
+        "/oauth/passkey": {"POST": passkey.sign_in},
+        "/oauth/passkey/add": {"GET": passkey_add.show, "POST": passkey_add.answer},
+    }
+    return [Route(path, endpoint=door(desk, by_method)) for path, by_method in pages.items()]
