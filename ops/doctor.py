@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def checks() -> Sequence[tuple[str, Check]]:
     """Every check by name, in order. The names are stable: scripts may rely on them."""
-    from ops.checks import past, places, plugins, running, vault
+    from ops.checks import past, places, plugins, public, running, signin, vault
 
     return (
         ("vault there", vault.is_there),
@@ -39,6 +39,11 @@ def checks() -> Sequence[tuple[str, Check]]:
         ("repositories", vault.repositories),
         ("names", vault.names),
         ("plugins", plugins.plugins),
+        ("state files", signin.state_files),
+        ("sign-in", signin.way_in),
+        ("audit log", signin.audit_log),
+        ("public address", public.address),
+        ("origin secret", public.origin_secret),
     )
 
 

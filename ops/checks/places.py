@@ -214,8 +214,6 @@ def settings_fit(patient: Patient) -> Finding:
         traps.append(
             "it listens beyond this machine without STRONGROOM_ORIGIN_SECRET: publish the port on 127.0.0.1 only, or set the secret"
         )
-    if settings.public_url and settings.public_url.startswith("http://"):
-        traps.append("STRONGROOM_PUBLIC_URL is not https: tokens travel in the clear")
     if not settings.commit_every_s:
         traps.append("STRONGROOM_COMMIT_EVERY is 0: only what tools write is committed by itself")
     traps += folders.traps(settings)

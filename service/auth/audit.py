@@ -80,13 +80,14 @@ class Audit:
             _log.error("audit.failed", event_lost=event, error=error.strerror or type(error).__name__)
 
     def try_out(self) -> None:
-        """See whether a line could be added, without adding one; for `doctor`.
+        """See whether a line could be added to the files that are there, without adding one; for `doctor`.
 
         Raises:
             OSError: it could not.
         """
         for series in (self._owners, self._traffic):
-            series.append(b"")
+            if series.is_there():
+                series.append(b"")
 
     def lines(self) -> Iterator[Line]:
         """All lines that are kept, the oldest first; what is no line of ours is passed over."""
@@ -104,6 +105,9 @@ class _Series:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def is_there(self) -> bool:
+        return os.path.lexists(self._path)
 
     def append(self, line: bytes) -> None:
         """Add a line, all of it or nothing.
