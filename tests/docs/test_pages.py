@@ -18,13 +18,14 @@ from tests.support.reference import ROOT
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 OUR_PAGES = [page for page in PAGES if "sample-vault" not in page.parts]
 """The sample vault's notes link to each other as Obsidian does, and have no title of their own."""
+HOW_TO = [page for page in OUR_PAGES if page.parent.name == "how-to"]
 READ_BY_PEOPLE = [
     *PAGES,
     *(path for path in (ROOT / "container").iterdir() if path.suffix != ".lock"),
     ROOT / "ops" / "up",
 ]
 LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)")
-CODE = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^ *```[a-z]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 WORD = re.compile(r"[a-z][a-z-]*")
 STOPS = {"|", ">", "&&", ";", "…", "||", ">>"}
@@ -145,6 +146,33 @@ def test_the_check_of_commands_sees_what_is_wrong() -> None:
     assert problem(["backup", "x.tar", "--overwrite"]) == "backup has no ['--overwrite']"
     named = [words for page in PAGES for line in snippets(page) for words in typed(line)]
     assert len(named) > 40
+
+
+def leaves(name: str, command: click.Command) -> Iterator[str]:
+    """The commands that can be typed below this one."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        if command.invoke_without_command:
+            yield name
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None
+            yield from leaves(f"{name} {inner}", found)
+    else:
+        yield name
+
+
+COMING_IN = [
+    leaf for row in commands.TABLE if row.name in ("tokens", "auth") for leaf in leaves(row.name, commands.load(row))
+]
+
+
+@pytest.mark.parametrize("command", COMING_IN)
+def test_every_command_about_coming_in_has_a_how_to_page(command: str) -> None:
+    """Issue 5: each has a how-to page."""
+    named = {" ".join(words) for page in HOW_TO for line in snippets(page) for words in typed(line)}
+    asked = command.removesuffix(" list") if command == "auth clients list" else command
+    assert any(words == asked or words.startswith(f"{asked} ") for words in named), command
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)

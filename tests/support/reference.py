@@ -19,7 +19,7 @@ from ops.commands import TABLE as COMMANDS
 from ops.commands import load
 from service.settings import kinds
 from service.settings.table import TABLE as SETTINGS
-from tests.support import tools_reference
+from tests.support import endpoints_reference, tools_reference
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MADE: Final = "<!-- Made from the code by `python -m tests.support.reference --write`: change it there. -->"
@@ -137,6 +137,12 @@ def tools_page() -> str:
     return _page(title, MADE, *rest)
 
 
+def endpoints_page() -> str:
+    """docs/reference/endpoints.md"""
+    title, *rest = endpoints_reference.blocks(_table)
+    return _page(title, MADE, *rest)
+
+
 def _each_command() -> Iterator[str]:
     for row in COMMANDS:
         yield f"## {row.name}"
@@ -181,6 +187,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "container/strongroom.env.example": env_example,
     "docs/reference/commands.md": commands_page,
+    "docs/reference/endpoints.md": endpoints_page,
     "docs/reference/settings.md": settings_page,
     "docs/reference/tools.md": tools_page,
 }
