@@ -56,6 +56,7 @@ class World:
     clock: HeldClock
     desk: Desk
     has_deleted: Callable[[], bool]
+    is_limited: bool
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Said:
         return self.desk.call(tool, arguments)
@@ -64,7 +65,9 @@ class World:
         """An answer without what the two worlds differ in by design."""
         for place, link in enumerate(reversed(self.seen().history.log.chain())):
             said = said.replace(link.id, f"<commit {place}>").replace(link.id[:12], f"<commit {place}>")
-        said = _STAMP.sub("", _SUBJECT.sub('"subject":""', said)).replace(OTHER, SOMEONE_ELSE)
+        said = _STAMP.sub("", _SUBJECT.sub('"subject":""', said))
+        if not self.is_limited:
+            said = said.replace(OTHER, SOMEONE_ELSE)
         if self.has_deleted():
             said = _COUNTS.sub(r'"\1":0', said)
         today = f"{datetime.now(UTC):%Y-%m-%d}"
@@ -162,7 +165,15 @@ def worlds(folder: Path, folders: Sequence[str], **settings: str) -> Iterator[Wo
             rooms = Rooms(room)
             desk = held.enter_context(desk_over(room, grant))
             made.append(
-                World(room, lambda rooms=rooms, grant=grant: rooms.of(grant), chosen.vault, clock, desk, has_deleted)
+                World(
+                    room,
+                    lambda rooms=rooms, grant=grant: rooms.of(grant),
+                    chosen.vault,
+                    clock,
+                    desk,
+                    has_deleted,
+                    bool(limited_to),
+                )
             )
         try:
             yield Worlds(*made, folders)
