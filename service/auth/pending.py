@@ -91,15 +91,15 @@ class Approvals:
 
         Args:
             address: of the browser, where it is known; None otherwise.
-            cookie: what the browser brought. It is used again while a sign-in of its waits, so that two tabs do not
-                disturb each other; any other value is replaced, so that nobody can choose it for somebody.
+            cookie: what the browser brought. It is used again if we gave it within the hour, so that two tabs do not disturb
+                each other; any other value is replaced, so that nobody can choose it for somebody.
         """
         share = "" if address is None else share_of(address)
         with self._database.transaction() as connection:
             now = seconds_of(self._clock.now())
             _sweep(connection, now)
             self._make_room(connection, share)
-            if cookie is None or not _is_waiting_for(connection, cookie):
+            if cookie is None or not _is_ours(connection, cookie):
                 cookie = secrets.token_urlsafe(_COOKIE_BYTES)
             token, code = _free_token(connection)
             connection.execute(
@@ -171,6 +171,14 @@ class Approvals:
         """As `take`, for the browser whose page shows this code, once it was allowed at the machine."""
         taken = self._take("approve_code_hash", plain_code(code), cookie, "AND decision IS NOT NULL ")
         return None if taken is None or taken.decision is None else (taken.asked, taken.decision)
+
+    def was_answered(self, asked: Asked, cookie: str | None) -> bool:
+        """Whether this browser has had an answer to this very request: its owner went back, or opened a link again."""
+        row = self._database.connection().execute(
+            "SELECT 1 FROM pending WHERE cookie_hash = ? AND used IS NOT NULL AND client_id = ? AND challenge = ? AND state IS ?",
+            (_hash(cookie or ""), asked.client.id, asked.challenge, asked.state),
+        )
+        return row.fetchone() is not None
 
     def end_all(self) -> None:
         """Let every sign-in that waits begin anew."""
@@ -252,8 +260,8 @@ def _drop_oldest(connection: sqlite3.Connection, share: str) -> None:
     )
 
 
-def _is_waiting_for(connection: sqlite3.Connection, cookie: str) -> bool:
-    row = connection.execute("SELECT 1 FROM pending WHERE cookie_hash = ? AND used IS NULL", (_hash(cookie),))
+def _is_ours(connection: sqlite3.Connection, cookie: str) -> bool:
+    row = connection.execute("SELECT 1 FROM pending WHERE cookie_hash = ?", (_hash(cookie),))
     return row.fetchone() is not None
 
 

@@ -68,6 +68,18 @@ def _require(is_there: bool, why: str) -> None:
         pytest.skip(why, allow_module_level=True)
 
 
+def wait_until(is_so: Callable[[], bool], what: Callable[[], str]) -> None:
+    """Ask again and again, for what the browser tells nobody by itself.
+
+    Raises:
+        AssertionError: when it takes longer than WITHIN_S.
+    """
+    ends = time.monotonic() + WITHIN_S
+    while not is_so():
+        assert time.monotonic() < ends, f"not within {WITHIN_S} s: {what()}"
+        time.sleep(0.02)
+
+
 @dataclass
 class Chromium:
     """One browser process."""
@@ -310,10 +322,10 @@ class Tab:
         match method:
             case "Fetch.requestPaused":
                 self._answer(params)
-            case "Network.requestWillBeSentExtraInfo":
-                pass
             case "Page.loadEventFired":
                 self.loads += 1
+            case "Page.frameNavigated" if params.get("type") == "BackForwardCacheRestore":
+                self.loads += 1  # the page as it was left; nothing is loaded
             case "Page.frameRequestedNavigation" | "Page.frameScheduledNavigation":
                 self.went.append(params["url"])
             case "Log.entryAdded" if params["entry"]["source"] in ("security", "violation", "javascript"):

@@ -31,15 +31,17 @@ async def _asked(desk: Desk, request: Request, asked: Asked) -> Response:
     told, seen = door.told_address(request, desk), door.seen_address(request, desk)
     cookie = door.cookie_of(request, desk.base)
 
-    def begin() -> Opened | None:
+    def begin() -> tuple[Opened, bool] | None:
         if not (desk.owner.has_passphrase() or desk.has_passkey()):
             return None
+        is_again = desk.approvals.was_answered(asked, cookie)
         opened = desk.approvals.open(asked, told, cookie)
         desk.audit.note("authorize_view", client=asked.client.id, name=asked.client.name, address=seen)
-        return opened
+        return opened, is_again
 
-    opened = await desk.do(begin)
-    if opened is None:
+    begun = await desk.do(begin)
+    if begun is None:
         return messages.no_way_in(desk.pages)
-    page = await form.first(desk, asked, opened.token)
+    opened, is_again = begun
+    page = await form.first(desk, asked, opened.token, is_again=is_again)
     return door.with_cookie(page, desk.base, opened.cookie, LIFETIME_S)

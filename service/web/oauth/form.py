@@ -15,10 +15,14 @@ from service.web.oauth.destination import destination
 from service.web.oauth.pages import shown
 
 
-async def first(desk: Desk, asked: Asked, token: str) -> Response:
-    """The page as it is shown first."""
+async def first(desk: Desk, asked: Asked, token: str, *, is_again: bool = False) -> Response:
+    """The page as it is shown first.
+
+    Args:
+        is_again: this browser has answered this very request before (the back button); the page says so.
+    """
     filled = choices.untouched(asked, desk.settings.grant_lifetime_s)
-    return await _page(desk, asked, token, filled, is_signed_in=False, problem=None, status=200)
+    return await _page(desk, asked, token, filled, is_again=is_again)
 
 
 async def page(
@@ -44,7 +48,15 @@ async def page(
 
 
 async def _page(
-    desk: Desk, asked: Asked, token: str, filled: Filled, *, is_signed_in: bool, problem: Problem | None, status: int
+    desk: Desk,
+    asked: Asked,
+    token: str,
+    filled: Filled,
+    *,
+    is_signed_in: bool = False,
+    is_again: bool = False,
+    problem: Problem | None = None,
+    status: int = 200,
 ) -> Response:
     has_passphrase, has_passkey = await desk.do(lambda: (desk.owner.has_passphrase(), desk.has_passkey()))
     offered = choices.offered_days(desk.settings.grant_lifetime_s)
@@ -62,6 +74,7 @@ async def _page(
         "offered_days": offered,
         "days_in_words": [choices.in_words(days, desk.settings.grant_lifetime_s) for days in offered],
         "is_signed_in": is_signed_in,
+        "is_again": is_again,
         "has_passphrase": has_passphrase,
         "has_passkey": has_passkey,
         "is_door_open": not has_passphrase or (problem is not None and problem.field == "throttle"),

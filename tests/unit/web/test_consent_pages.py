@@ -269,6 +269,17 @@ def test_a_form_is_good_for_one_answer(door: FrontDoor) -> None:
     assert door.granted() == 1
 
 
+def test_to_go_back_says_that_the_page_was_used(door: FrontDoor) -> None:
+    """Attack 32: the browser asks for the same address again, since nothing of it was kept."""
+    browser = door.browser()
+    first = browser.get(asking())
+    assert "used already" not in browser.get(asking()).text
+    browser.post("/oauth/consent", data=allowing(first))
+    assert "used already" in browser.get(asking()).text
+    assert "used already" not in browser.get(asking(state="another")).text
+    assert "used already" not in door.browser().get(asking()).text
+
+
 def test_a_form_expires(door: FrontDoor) -> None:
     """Attack 23."""
     browser = door.browser()
