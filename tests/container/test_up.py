@@ -114,6 +114,30 @@ def test_up_with_an_engine_gives_a_service_whose_printed_lines_work(with_engine:
     assert str(with_engine.home / ".local/state/strongroom" / with_engine.name / "state") in printed
 
 
+def test_up_prints_a_passphrase_once_and_an_address_that_the_service_knows_as_its_own(
+    with_engine: Person, tmp_path: Path
+) -> None:
+    """issue 5: the published port is not the one inside; the resource has to be the typed URL, byte by byte."""
+    printed = with_engine.up(str(a_vault(tmp_path)))
+    (passphrase,) = re.findall(r"^  Passphrase  (\S.*?)   \(shown once", printed, re.MULTILINE)
+    assert len(passphrase.split()) >= 6
+    here = f"http://127.0.0.1:{with_engine.port}"
+    assert f"  claude mcp add --transport http {with_engine.name} {here}/mcp\n" in printed
+    assert resource(with_engine, here) == f"{here}/mcp"
+    assert "what is missing is an https address" in printed
+
+    public = "https://notes.example.org"
+    moved = with_engine.up("--public-url", public)
+    assert passphrase not in moved
+    assert "shown or set before" in moved
+    assert f"  {public}/mcp\n" in moved
+    assert resource(with_engine, public) == f"{public}/mcp"
+    assert f"  {public}/mcp\n" in with_engine.up(), "it is remembered"
+    assert resource(with_engine, public) == f"{public}/mcp"
+    with_engine.up("--public-url", "none")
+    assert resource(with_engine, here) == f"{here}/mcp"
+
+
 def test_up_twice_changes_nothing_and_says_how_to_make_another_token(with_engine: Person, tmp_path: Path) -> None:
     """issue 2: running it twice is safe (the second time it says how to make another token)."""
     vault = a_vault(tmp_path)
@@ -249,6 +273,16 @@ def use(somebody: Person, printed: str, token: str) -> str:
     assert "By curl.md" in listed
     assert within(60, over_stdio) == listed
     return "Heron.md" if "Heron.md" in listed else "Start here.md"
+
+
+def resource(somebody: Person, base: str) -> str:
+    """What the service says that tokens are for, asked under this address."""
+    answer = httpx2.get(
+        f"http://127.0.0.1:{somebody.port}/.well-known/oauth-protected-resource/mcp",
+        headers={"Host": base.partition("://")[2]},
+        timeout=10,
+    )
+    return str(answer.raise_for_status().json()["resource"])
 
 
 def status(somebody: Person, token: str) -> int:
