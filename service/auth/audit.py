@@ -41,12 +41,14 @@ OWNERS: Final = frozenset(
         "passkey_added",
         "passkey_removed",
         "passkey_copied",
+        "passkey_copied",
         "client_added",
         "client_removed",
         "registration_opened",
         "lockdown",
         "refresh_reuse",
         "code_replay",
+        "pkce_fail",
         "stream_killed",
     )
 )

@@ -153,7 +153,8 @@ def test_a_port_in_use_is_said_in_a_sentence(tmp_path: Path) -> None:
 def test_listening_to_everybody_without_an_origin_secret_is_warned_of_once(
     tmp_path: Path, settings: dict[str, str], is_warned: bool
 ) -> None:
-    """decisions.md 9: one warning naming both ways out."""
+    """decisions.md 9 in place of attack 92 (a container listens on 0.0.0.0 and is published on 127.0.0.1): one warning that
+    names both ways out."""
     with Service.start(tmp_path, HOST="0.0.0.0", **settings) as service:
         warned = service.lines("server.reachable_from_outside")
         assert len(warned) == is_warned

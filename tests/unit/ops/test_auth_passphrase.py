@@ -11,6 +11,8 @@ import pytest
 from argon2.profiles import CHEAPEST
 from click.testing import CliRunner, Result
 
+from ops import exits
+from ops.__main__ import main
 from ops.commands import strongroom
 from service.auth import passphrase
 from service.auth.audit import Audit
@@ -144,3 +146,20 @@ def test_no_passphrase_stands_in_audit_log_or_output(state: Path) -> None:
     log = (state / "audit.jsonl").read_text(encoding="utf-8")
     assert GOOD not in log + done.output
     assert made not in log
+
+
+def test_a_bug_told_with_its_place_does_not_tell_the_passphrase(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """attack 87: not in tracebacks, even where debug shows them."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(Owner, "_store", broken)
+    monkeypatch.setenv("STRONGROOM_LOG_LEVEL", "debug")
+    (state.parent / "file").write_text(GOOD, encoding="utf-8")
+    assert main(["auth", "passphrase", "--file", str(state.parent / "file")]) == exits.INTERNAL
+    said = "".join(capsys.readouterr())
+    assert "Traceback" in said
+    assert "copper" not in said
