@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import anyio
@@ -65,6 +66,23 @@ def test_open_streams_of_a_revoked_token_end_within_a_second_and_others_stay(sta
         return took
 
     assert within(30, scenario) <= DEADLINE_S
+
+
+def test_the_commands_about_signing_in_work_inside_the_container(start: Start) -> None:
+    """issue 5: the first passphrase, live streams through the owner's socket, the audit log, and lockdown, by exec."""
+    appliance = start()
+    first = appliance.cli("auth", "passphrase", "--show-initial").strip()
+    assert len(first.split()) >= 6
+    token = appliance.token("laptop")
+    (row,) = appliance.cli_json("tokens", "list")
+    assert row["streams"] == 0, "asked of the service that runs beside"
+    told = json.loads(appliance.cli("auth", "lockdown", "--yes", "--json"))
+    assert told["revoked"] == [row["id"]]
+    appliance.wait_for(lambda: status(appliance, token) == 401, DEADLINE_S, "refuse the token")
+    log = appliance.cli("auth", "log", "--json")
+    assert [json.loads(line)["event"] for line in log.splitlines()][-1] == "lockdown"
+    assert first not in log
+    assert told["passphrase"] not in log
 
 
 def status(appliance: Appliance, token: str) -> int:
