@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+import anyio
 import structlog
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +25,10 @@ from service.web.oauth.cors import Readable
 MAX_BYTES: Final = 16 * 1024
 WITHIN_S: Final = 10.0
 
+MAX_THROWN_AWAY_BYTES: Final = 8 * 1024 * 1024
+THROW_AWAY_WITHIN_S: Final = 5.0
+
+_TOO_LARGE: Final = 413
 _STATUSES: Final = {"invalid_client": 401, "access_denied": 403}
 _log = structlog.get_logger()
 
@@ -68,6 +73,26 @@ def _refused(refusal: Refusal) -> Response:
     return response
 
 
+class _Body:
+    """A request's body, of which we know whether its end was read."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive, self._is_over = receive, False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._is_over = message["type"] == "http.disconnect" or not message.get("more_body", False)
+        return message
+
+    async def throw_away(self) -> None:
+        """Read what still comes and keep none of it: a connection that is closed with bytes unread is reset, and the client
+        would never see why."""
+        left = MAX_THROWN_AWAY_BYTES
+        with anyio.move_on_after(THROW_AWAY_WITHIN_S):
+            while left > 0 and not self._is_over:
+                left -= len((await self.receive()).get("body", b""))
+
+
 class _KeptByNobody:
     """Adds `no-store` to every answer of an endpoint, those about the body's size and time too (attack 45)."""
 
@@ -75,10 +100,14 @@ class _KeptByNobody:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = _Body(receive)
+
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
+                if message["status"] == _TOO_LARGE:
+                    await body.throw_away()
                 kept = [(name, value) for name, value in message.get("headers", ()) if name != b"cache-control"]
                 message = {**message, "headers": [*kept, (b"cache-control", b"no-store"), (b"pragma", b"no-cache")]}
             await send(message)
 
-        await self._app(scope, receive, marked)
+        await self._app(scope, body.receive, marked)
