@@ -89,8 +89,8 @@ def _choice(
     if not 1 <= days <= longest:
         raise BadArgument(f"choose 1 to {longest} days; STRONGROOM_GRANT_LIFETIME sets the longest.")
     scopes = asked.scopes & {READ} if is_read_only else asked.scopes
-    if not scopes:
-        raise BadArgument("it did not ask to read, so --read-only leaves nothing to allow.")
+    if READ not in scopes:
+        raise BadArgument("it did not ask to read, and writing without reading is not given; nothing was approved.")
     return Choice(scopes, folders_.parse(folders), days)
 
 

@@ -1,4 +1,5 @@
-"""What of a folder goes into a backup: everything, save locks, caches, and the database, which is taken otherwise."""
+"""What of a folder goes into a backup: everything, save locks, caches, a passphrase in clear, and the database, which is
+taken otherwise."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ops.door import SOCKET_NAME
+from service.auth.passphrase import INITIAL_FILE
 from service.store import db, staging
 
 DATABASE: Final = f"state/{db.FILE_NAME}"
@@ -17,6 +19,7 @@ LOCK_ENDINGS: Final = (".lock", ".lock.next")
 _NOT_TAKEN: Final = frozenset(f"{DATABASE}{ending}" for ending in ("", "-wal", "-shm", "-journal")) | {
     "state/history.seen",
     f"state/{SOCKET_NAME}",
+    f"state/{INITIAL_FILE}",  # a passphrase in clear has no business in a file that is copied about
 }
 _WORTHLESS: Final = (f"{staging.PREFIX}part-", f"{staging.PREFIX}probe-")
 

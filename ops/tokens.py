@@ -76,7 +76,7 @@ def list_(with_ended: bool, as_json: bool) -> None:
     else:
         output.say("nothing can come in; make a token with: strongroom tokens create --name laptop")
     if listing.streams is None:
-        output.say("no service is running on this state, so what is live cannot be told.")
+        output.say("no service answers on this state, so what is live cannot be told.")
 
 
 @command.command()

@@ -142,7 +142,9 @@ def test_the_back_button_and_a_form_that_is_sent_again_say_that_it_was_used(
     tab.chromium.wait_until(lambda: tab.loads >= 3, "the client's page was not drawn")
     tab.back()
     if tab.see("document.querySelector('[name=request]').value") != used_token:
-        assert "This page was used already" in tab.text  # the browser asked for it anew, else it shows it as it was left
+        assert (
+            "This page was used already" in tab.text
+        )  # the browser asked for it anew, else it shows it as it was left
     send_again(tab, used_token, passphrase)
     assert "This page was used already" in tab.text
     assert tab.see("document.forms.length") == 0

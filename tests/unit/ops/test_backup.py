@@ -28,7 +28,9 @@ from ops import archive, collect, exits
 from ops.__main__ import main
 from ops.opened import opened
 from service.auth import static, tables
+from service.auth.audit import FILE_NAME, Audit
 from service.auth.grants import Grants
+from service.auth.passphrase import INITIAL_FILE
 from service.auth.tokens import digest
 from service.clock import SystemClock
 from service.errors import Busy
@@ -209,6 +211,16 @@ def test_a_version_that_waits_for_its_exchange_comes_along_and_what_is_worth_not
     ours = [path.name for path in (tmp_path / "v2").iterdir() if path.name.startswith(staging.PREFIX)]
     assert ours == [aside]
     assert not (tmp_path / "s2" / "history.seen").exists()
+
+
+def test_the_audit_log_comes_along_and_a_passphrase_in_clear_does_not(house: House, tmp_path: Path) -> None:
+    """auth.md 7.9; attack 84: an archive is copied about."""
+    Audit(house.state, SystemClock(ZoneInfo("UTC"))).note("grant", grant="abc234")
+    (house.state / INITIAL_FILE).write_text("seven words\n", encoding="ascii")
+    assert main(["backup", str(tmp_path / "b.tar")]) == exits.OK
+    with archive.verified(tmp_path / "b.tar") as whole:
+        assert b'"grant":"abc234"' in b"".join(whole.pieces(f"state/{FILE_NAME}"))
+        assert f"state/{INITIAL_FILE}" not in whole.manifest.entries
 
 
 def test_any_tar_can_unpack_it(house: House, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_sign_ins_stand_in_the_same_list_as_tokens(state: Path) -> None:
     shown = typed("list")
     assert "Claude (claude.ai)" in shown.stdout
     assert "Claude (unverified)" in shown.stdout
-    assert "no service is running" in shown.stderr
+    assert "no service answers" in shown.stderr
 
 
 def test_a_client_is_revoked_with_all_it_has_and_switched_off(state: Path) -> None:
