@@ -135,6 +135,7 @@ class _Reader(HTMLParser):
         self._label: list[str] | None = None
         self._button: Mapping[str, str] = {}
         self._select: str | None = None
+        self._area: str | None = None
         self._is_in_form = self._is_unseen = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -150,7 +151,7 @@ class _Reader(HTMLParser):
             case "option" if self._is_in_form and self._select:
                 self._option(self.forms[-1], self._select, given)
             case "textarea" if self._is_in_form and "name" in given:
-                self.forms[-1].fields[given["name"]] = [""]
+                self._area, self.forms[-1].fields[given["name"]] = given["name"], [""]
             case "button":
                 self._button, self._label = given, []
             case "a" if "href" in given:
@@ -167,6 +168,12 @@ class _Reader(HTMLParser):
                 self._is_in_form = False
             case "select":
                 self._select = None
+            case "textarea" if self._area is not None:
+                (text,) = self.forms[-1].fields[self._area]
+                self.forms[-1].fields[self._area], self._area = (
+                    [text.removeprefix("\n")],
+                    None,
+                )  # HTML: the first is dropped
             case "button" if self._label is not None:
                 if self._is_in_form and self._button.get("type", "submit") == "submit":
                     label = " ".join("".join(self._label).split())
@@ -177,7 +184,9 @@ class _Reader(HTMLParser):
                 self._is_unseen = False
 
     def handle_data(self, data: str) -> None:
-        if not self._is_unseen:
+        if self._area is not None:
+            self.forms[-1].fields[self._area][0] += data
+        elif not self._is_unseen:
             self.words.append(data)
         if self._label is not None:
             self._label.append(data)
