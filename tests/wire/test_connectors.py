@@ -43,7 +43,10 @@ def claude(place: Place) -> Connection:
 
 @pytest.mark.parametrize("row", connectors.ROWS)
 def test_every_connector_connects_works_renews_and_leaves(place: Place, row: str) -> None:
-    """auth.md 4.1; claude-ai-mcp#325 #430 #654 #810 #134 #136, claude-code#53290 #68377: after the tokens come real calls."""
+    """auth.md 4.1; claude-ai-mcp#325 #430 #654 #810 #134 #136, claude-code#53290 #68377: after the tokens come real calls.
+
+    python-sdk#3508: and a public client can give its tokens back.
+    """
     client = place.connected(connectors.ROWS[row])
     assert client.tokens is not None
     assert {"vault:read", "vault:write"} == set(client.tokens.scope.split())
@@ -126,11 +129,18 @@ def test_the_challenge_leads_to_metadata_of_the_resource_itself(place: Place) ->
     ],
 )
 def test_each_place_where_clients_look_has_the_same_words(place: Place, paths: tuple[str, ...], member: str) -> None:
-    """Complaint 48; typescript-sdk#1027, inspector#726, home-assistant/core#153820, gemini-cli#15754, devspace#42, #846."""
+    """Complaint 48; typescript-sdk#1027, inspector#726, home-assistant/core#153820, gemini-cli#15754, devspace#42."""
     answers = [place.internet.ask("GET", f"{PUBLIC_URL}/.well-known/{path}") for path in paths]
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
     assert answers[0].json()[member].startswith(PUBLIC_URL)
+
+
+def test_a_client_that_guesses_the_endpoints_gets_in(place: Place) -> None:
+    """claude-ai-mcp#846: /authorize, /token, /register and /revoke at the root are the same endpoints (2025-03-26)."""
+    client = place.connected(connectors.ROWS["of 2025-03-26, which guesses"])
+    assert client.server["token_endpoint"] == f"{PUBLIC_URL}/token"
+    assert "tools" in client.talk.ask("tools/list")
 
 
 def test_metadata_says_what_clients_choose_by(place: Place) -> None:
@@ -226,7 +236,7 @@ def test_opening_the_page_gives_no_code(place: Place) -> None:
 
 @pytest.mark.parametrize("resource", [f"{PUBLIC_URL}/mcp", f"{PUBLIC_URL}/mcp/", PUBLIC_URL, f"{PUBLIC_URL}/", None])
 def test_our_resource_is_known_in_each_spelling_and_without_one(place: Place, resource: str | None) -> None:
-    """Complaint 48; vscode#278512 PR 260446, codex#20729 #17265 #19154, gemini-cli#18760 #20017 #25508 #12628."""
+    """Complaint 48; vscode#278512, codex#20729 #17265 #19154, gemini-cli#18760 #20017 #25508 #12628."""
     client = place.connection(CODEX)
     client.discover()
     client.introduce()
@@ -362,7 +372,7 @@ def test_asking_for_a_stream_is_answered_at_once(place: Place, claude: Connectio
     ],
 )
 def test_odd_headers_get_an_answer_that_says_what_is_wrong(claude: Connection, odd: dict[str, str]) -> None:
-    """community#496: a 422 without a word taught nobody. What can be answered is, the rest is a 4xx with a sentence."""
+    """nowledge-co/community#496: a 422 without a word taught nobody. What can be answered is, the rest is a 4xx with a sentence."""
     answer = claude.talk.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, odd)
     assert answer.status_code in (200, 400, 406, 415)
     assert "tools" in answer.text if answer.status_code == 200 else len(answer.text) > 20
