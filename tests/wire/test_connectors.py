@@ -344,6 +344,7 @@ def test_many_clients_behind_one_address_are_not_slowed_down(place: Place) -> No
     """claude-ai-mcp#709: hosted clients share their addresses, so 500 different ones in a row get no 429."""
     client = place.connection(CURSOR)
     client.discover()
+    client.authorize_url()
     statuses = set()
     for number in range(500):
         client.client_id = f"client-{number}"
