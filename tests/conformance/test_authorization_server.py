@@ -48,8 +48,8 @@ def test_both_scenarios_pass_without_a_warning(place: Place, tmp_path: Path, is_
 
 def run_with_owner(place: Place, folder: Path, words: Sequence[str]) -> tuple[str, int]:
     """Run the suite and sign in at the address that it prints; all that it said, and how it ended."""
-    command = [node.binary(), str(node.NEXT_SUITE), *words]
-    process = subprocess.Popen(
+    command, said = [node.binary(), str(node.NEXT_SUITE), *words], list[str]()
+    with subprocess.Popen(
         command,
         cwd=folder,
         env=node.environment(folder),
@@ -57,19 +57,16 @@ def run_with_owner(place: Place, folder: Path, words: Sequence[str]) -> tuple[st
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-    )
-    said = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            said.append(line)
-            if line.startswith(f"{place.internet.base}/oauth/authorize?"):
-                answered = httpx2.get(place.owner().allow(line.strip()))
-                assert answered.status_code == 200
-        code = process.wait(30)
-    finally:
-        process.kill()
-        process.wait()
+    ) as process:
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                said.append(line)
+                if line.startswith(f"{place.internet.base}/oauth/authorize?"):
+                    assert httpx2.get(place.owner().allow(line.strip())).status_code == 200
+            code = process.wait(30)
+        finally:
+            process.kill()
     node.check_it_stayed(folder)
     return "".join(said), code
 
