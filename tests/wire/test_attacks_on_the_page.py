@@ -5,8 +5,11 @@ auth.md 8, attacks 1 to 31. The finer points of each rule are in the unit tests 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
@@ -155,7 +158,7 @@ LOOPBACK_SPELLINGS = [
 
 @pytest.mark.parametrize("uri", HOSTED_SPELLINGS)
 def test_no_other_spelling_of_a_hosted_redirect_leads_anywhere(place: Place, client: Connection, uri: str) -> None:
-    """Attacks 8 and 9."""
+    """Attacks 8 and 9; GHSA-wx5f-576r-gpcx (turbo-ea PR 757), coroot#929, anythingmcp PR 417, cartesia-mcp PR 67."""
     assert is_a_dead_end(browser(place).open(client.authorize_url(redirect_uri=uri)))
 
 
@@ -316,3 +319,20 @@ def test_each_sign_in_is_asked_again(place: Place) -> None:
         again = owner.browser.open(client.authorize_url())
         assert (again.status, again.leads_to) == (200, None)
         assert any(form.passwords for form in again.forms)
+
+
+def test_twenty_sign_ins_at_once_stay_small(tmp_path: Path) -> None:
+    """Attack 33: each passphrase takes 64 MiB to look at, so they are looked at one at a time."""
+    with Place.open(tmp_path) as place:
+        client = place.connection(CLAUDE)
+        client.discover()
+        client.introduce()
+        owners = [place.owner() for _ in range(20)]
+        pages = [owner.browser.open(client.authorize_url()) for owner in owners]
+        with ThreadPoolExecutor(20) as pool:
+            sent = list(pool.map(lambda pair: pair[0].allowed(pair[1]), zip(owners, pages, strict=True)))
+        status = Path(f"/proc/{place.service.process.pid}/status").read_text(encoding="ascii")
+    assert {page.status for page in sent} <= {200, 429}
+    assert any(page.leads_to for page in sent)
+    peak_kib = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0])
+    assert peak_kib < 200 * 1024

@@ -109,7 +109,7 @@ def test_what_is_known_and_signed_in_outlives_a_restart(tmp_path: Path) -> None:
 
 
 def test_the_challenge_leads_to_metadata_of_the_resource_itself(place: Place) -> None:
-    """Complaint 47; claude-ai-mcp#345: an absolute URL, open to anybody, and not that of the authorization server."""
+    """Complaint 47; claude-ai-mcp#345 #299: an absolute URL, open to anybody, that of the resource; which is byte-equal."""
     answer = place.internet.ask("POST", f"{PUBLIC_URL}/mcp", body=b"{}")
     assert answer.status_code == 401
     where = answer.headers["www-authenticate"].partition('resource_metadata="')[2].partition('"')[0]
@@ -258,7 +258,7 @@ def test_another_resource_is_refused_at_each_door(place: Place, resource: str) -
 
 
 def test_the_port_on_the_owners_machine_may_change(place: Place) -> None:
-    """copilot-cli#1951, fastmcp#3588 #3598, python-sdk PR 1934, RFC 8252 §7.3: a port is taken when it is free."""
+    """copilot-cli#1951, fastmcp#3588 #3598, python-sdk PR 1934, gemini-cli#12628, RFC 8252 §7.3: a port is whichever is free."""
     client = place.connection(COPILOT_CLI)
     client.discover()
     client.introduce()
@@ -297,7 +297,10 @@ def test_the_issuer_is_named_when_it_works_and_when_it_does_not(place: Place) ->
 
 
 def test_pages_send_on_in_ways_that_browsers_do_not_post_again(place: Place) -> None:
-    """claude-ai-mcp#250: a 307 would send the passphrase to the client. `Internet` refuses 301, 307 and 308 everywhere."""
+    """claude-ai-mcp#250: a 307 would send the passphrase to the client. `Internet` refuses 301, 307 and 308 everywhere.
+
+    fastmcp#2302 #3369: and `PlainBrowser` refuses, as Chromium does, a redirect that the form's policy forbids.
+    """
     client = place.connection(CLAUDE)
     client.discover()
     client.introduce()

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_an_open_stream_ends_cleanly_within_a_second_and_another_grants_stream_lives_on(service: Service) -> None:
-    """The modern era's listen stream: the last chunk arrives, no connection is torn."""
+    """Attacks 76 and 77: the modern era's listen stream; the last chunk arrives, no connection is torn."""
     doomed, kept = Stream(), Stream()
     token = await in_thread(lambda: service.token("doomed"))
     other = await in_thread(lambda: service.token("kept"))
@@ -57,7 +57,7 @@ async def test_an_open_stream_ends_cleanly_within_a_second_and_another_grants_st
 async def test_a_running_write_is_answered_within_a_second_and_writes_nothing_afterwards(
     service: Service, era: str
 ) -> None:
-    """decisions.md 20: no write of that grant becomes visible afterwards, although its thread goes on."""
+    """Attack 76, decisions.md 20: no write of that grant becomes visible afterwards, although its thread goes on."""
     name = f"late-{era}"
     token = await in_thread(lambda: service.token(name))
     call = Stream()
