@@ -99,7 +99,10 @@ def assert_told_nobody_whence(tab: Tab, site: str) -> None:
 def test_a_yes_arrives_at_the_client_and_tells_nobody_whence(
     tab: Tab, service: Service, passphrase: str, client: str, back: str
 ) -> None:
-    """Attack 32; auth.md 2.6: `form-action 'self'` blocks a redirect here, and a page that leads on is not blocked."""
+    """Attack 32; auth.md 2.6: `form-action 'self'` blocks a redirect here, and a page that leads on is not blocked.
+
+    fastmcp#2302 #3369, 1f916-ai/1f916#179: clients that were never reached.
+    """
     tab.open(asking(service, client, back))
     allow(tab, passphrase)
     arrived = query_of(tab.arrived_at(back))
