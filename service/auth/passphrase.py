@@ -46,6 +46,9 @@ class Owner:
     Args:
         state: the state folder.
         hasher: how hashes are made; tests bring a cheap one.
+
+    Whoever counts guesses holds `turn` from the count to the verdict: else twenty right ones at the same instant would be
+    counted as twenty wrong ones before the first is found right.
     """
 
     def __init__(self, database: Database, state: Path, clock: Clock, hasher: PasswordHasher | None = None) -> None:
@@ -54,6 +57,7 @@ class Owner:
         self._hasher = hasher or PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
         self._one_at_a_time = threading.Lock()
         self._waiting = anyio.CapacityLimiter(1)
+        self.turn: Final = anyio.Lock()
 
     def prepare(self) -> bool:
         """Make the first passphrase if there is none and none was switched off; True when one was made.

@@ -59,23 +59,35 @@ async def _allow(desk: Desk, request: Request, sent: Waiting) -> Response:
 
 async def _recognised(desk: Desk, request: Request, sent: Waiting, filled: Filled) -> Response | None:
     """None when the passphrase is the owner's; else what to answer."""
-    token, pending, client = sent.token, sent.pending, sent.pending.asked.client.id
     told, seen = door.told_address(request, desk), door.seen_address(request, desk)
-    wait_s = await desk.do(lambda: desk.throttle.guess(told))
-    if wait_s:
-        await desk.do(lambda: desk.audit.note("login_throttled", client=client, address=seen, wait_s=wait_s))
-        why = f"Too many wrong passphrases. Wait {in_words(wait_s)}, or allow it from the machine (below)."
-        answer = await form.page(desk, pending, token, filled=filled, problem=Problem("throttle", why), status=429)
-        answer.headers["retry-after"] = str(wait_s)
-        return answer
-    if await desk.owner.verify(sent.fields.get("passphrase", "")):
-        await desk.do(lambda: desk.throttle.right(told))
+    client = sent.pending.asked.client.id
+    wait_s = await desk.do(lambda: desk.throttle.wait_s(told))
+    is_right = False
+    if not wait_s:
+        async with desk.owner.turn:
+            wait_s = await desk.do(lambda: desk.throttle.guess(told))
+            is_right = not wait_s and await desk.owner.verify(sent.fields.get("passphrase", ""))
+            if is_right:
+                await desk.do(lambda: desk.throttle.right(told))
+    if is_right:
         await desk.do(lambda: desk.audit.note("login_ok", client=client, address=seen, method="passphrase"))
         return None
+    if wait_s:
+        return await _throttled(desk, sent, filled, wait_s, seen)
     await desk.do(lambda: desk.audit.note("login_fail", client=client, address=seen))
     fails = await desk.do(desk.throttle.fails)
     _log.warning("login.failed", address=seen, in_a_row=fails, way_out="not you? see: strongroom auth log")
-    return await form.page(desk, pending, token, filled=filled, problem=_WRONG, status=403)
+    return await form.page(desk, sent.pending, sent.token, filled=filled, problem=_WRONG, status=403)
+
+
+async def _throttled(desk: Desk, sent: Waiting, filled: Filled, wait_s: int, seen: str | None) -> Response:
+    client = sent.pending.asked.client.id
+    await desk.do(lambda: desk.audit.note("login_throttled", client=client, address=seen, wait_s=wait_s))
+    why = f"Too many wrong passphrases. Wait {in_words(wait_s)}, or allow it from the machine (below)."
+    problem = Problem("throttle", why)
+    page = await form.page(desk, sent.pending, sent.token, filled=filled, problem=problem, status=429)
+    page.headers["retry-after"] = str(wait_s)
+    return page
 
 
 def in_words(wait_s: int) -> str:
