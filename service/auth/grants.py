@@ -10,7 +10,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,14 @@ MIN_TOUCH_S: Final = 60
 
 _ID_LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike: i l o 0 1
 _ID_CHARS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack:
+    """What a client gave back: a token of this grant, or all of it."""
+
+    grant_id: str
+    has_grant_ended: bool
 
 
 class Grants:
@@ -113,10 +121,10 @@ class Grants:
         """Take back every grant; returns those that ended now."""
         return self.end((grant.id for grant in self.all()), "owner")
 
-    def revoke_token(self, token_hash: bytes, client_id: str) -> str | None:
+    def revoke_token(self, token_hash: bytes, client_id: str) -> GivenBack | None:
         """Take back what a client gives back (RFC 7009): an access token alone, or with a refresh token its grant.
 
-        Returns the grant's id; None when there is no such token of this client, or it was taken back before.
+        Returns None when there is no such token of this client, or it was taken back before.
         """
         now = self.clock.now()
         with self.database.transaction() as connection:
@@ -132,7 +140,7 @@ class Grants:
             else:
                 connection.execute("UPDATE token SET revoked = ? WHERE hash = ?", (seconds_of(now), token_hash))
                 move_epoch(connection)
-        return str(row["grant_id"])
+        return GivenBack(row["grant_id"], has_grant_ended=row["kind"] == "r")
 
     def note_first_use(self, token_hash: bytes) -> None:
         """Note that an access token was used, which tells that the answer it came with was not lost (`refresh.py`)."""

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.auth.refusal import Refusal
+from service.auth.registration import Registered
 from service.web.oauth.desk import Desk
 from service.web.oauth.machine import Answer, json_answer
 
@@ -18,9 +19,12 @@ def register(desk: Desk) -> Answer:
         if len(kinds) != 1 or kinds[0].partition(";")[0].strip().lower() != "application/json":
             raise Refusal("invalid_client_metadata", "send a JSON object as application/json.")
         body = await request.body()
-        registered = await desk.do(lambda: desk.clients.register(body))
-        client = registered.client
-        desk.audit.note("register", client=client.id, name=client.name)
-        return json_answer(registered.to_json(), 201)
+        return json_answer((await desk.do(lambda: _taken(desk, body))).to_json(), 201)
 
     return answer
+
+
+def _taken(desk: Desk, body: bytes) -> Registered:
+    registered = desk.clients.register(body)
+    desk.audit.note("register", client=registered.client.id, name=registered.client.name)
+    return registered

@@ -21,9 +21,16 @@ def revoke(desk: Desk) -> Answer:
     async def answer(request: Request) -> Response:
         form = await forms.read(request)
         client_id, token_hash = form.client_id, tokens.digest(form.need("token"))
-        ended = await desk.do(lambda: desk.grants.revoke_token(token_hash, client_id))
-        if ended is not None:
-            desk.audit.note("revoke", reason="client", grant=ended, client=client_id)
+        await desk.do(lambda: _give_back(desk, token_hash, client_id))
         return Response(status_code=200)
 
     return answer
+
+
+def _give_back(desk: Desk, token_hash: bytes, client_id: str) -> None:
+    given_back = desk.grants.revoke_token(token_hash, client_id)
+    if given_back is None:
+        return
+    # The second kind can be repeated at will by renewing, so it is traffic and not an event that takes the owner.
+    event = "revoke" if given_back.has_grant_ended else "access_given_back"
+    desk.audit.note(event, reason="client", grant=given_back.grant_id, client=client_id)

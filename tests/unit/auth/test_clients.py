@@ -238,6 +238,22 @@ def test_a_flood_of_registrations_is_bounded_and_granted_clients_survive(
     assert latest in left
 
 
+@pytest.mark.long
+def test_ten_thousand_registrations_cost_little(database: Database, clients: Clients, clock: HeldClock) -> None:
+    """Attack 61, in full: capped, the granted client survives, the database stays small."""
+    database.connection().execute("PRAGMA synchronous=OFF")
+    granted = clients.register(body("http://localhost/cb")).client
+    give_grant(database, granted.id, clock)
+    for _ in range(10_000):
+        clients.register(
+            body(*[f"http://localhost/{number}/{'x' * 900}" for number in range(10)], client_name="n" * 80)
+        )
+    database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert len([known for known in clients.all() if known.client.kind == "dcr"]) == MAX_WITHOUT_GRANT + 1
+    assert clients.find(granted.id) == granted
+    assert database.path.stat().st_size < 5_000_000
+
+
 def test_clients_without_a_grant_are_forgotten_in_time(database: Database, clients: Clients, clock: HeldClock) -> None:
     """auth.md 7.2, 4.4 claude-code#4760: a client with a grant is kept, and long after it too."""
     unused = clients.register(body("http://localhost/cb")).client

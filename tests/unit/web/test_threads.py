@@ -1,0 +1,118 @@
+"""Work with the state away from the event loop: what is late, broken or too much lets nobody in."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from service.auth.audit import Audit
+from service.auth.purge import EVERY_S
+from service.errors import GrantNotFound, Unavailable
+from service.settings import load
+from service.web.oauth import threads as threads_
+from service.web.oauth.desk import Desk
+from service.web.oauth.housekeeping import keep_house
+from service.web.oauth.threads import MAX_WAITING, Threads
+from tests.support.clock import HeldClock
+from tests.support.signing_in import BASE, SigningIn
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def rooms(tmp_path: Path) -> SigningIn:
+    return SigningIn.over(tmp_path, HeldClock.at("2026-03-01T12:00:00"))
+
+
+@pytest.fixture
+def threads(rooms: SigningIn) -> Iterator[Threads]:
+    made = Threads(rooms.database.path)
+    yield made
+    made.close()
+
+
+def fail_with(error: Exception) -> None:
+    raise error
+
+
+async def test_what_is_found_and_what_goes_wrong_comes_back(threads: Threads) -> None:
+    """auth.md 7.7: fail closed; an error of ours stays what it is."""
+    assert await threads.run(lambda: 7) == 7
+    with pytest.raises(GrantNotFound):
+        await threads.run(lambda: fail_with(GrantNotFound("x")))
+    for broken in (sqlite3.OperationalError("disk I/O error"), OSError(5, "gone")):
+        with pytest.raises(Unavailable):
+            await threads.run(lambda error=broken: fail_with(error))  # type: ignore[misc]
+
+
+async def test_an_answer_that_does_not_come_is_not_waited_for(
+    threads: Threads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack 82: a disk that hangs. The event loop goes on meanwhile."""
+    monkeypatch.setattr(threads_, "WITHIN_S", 0.1)
+    is_over = threading.Event()
+    try:
+        with pytest.raises(Unavailable), anyio.fail_after(5):
+            await threads.run(lambda: is_over.wait(20))
+    finally:
+        is_over.set()
+
+
+async def test_nobody_piles_up_work(threads: Threads) -> None:
+    """More than MAX_WAITING at once are told to come back; the others are served, and then there is room again."""
+    is_over, refused, served = threading.Event(), [], []
+
+    async def ask() -> None:
+        try:
+            served.append(await threads.run(lambda: is_over.wait(20)))
+        except Unavailable as error:
+            refused.append(error)
+            is_over.set()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(MAX_WAITING + 3):
+                tasks.start_soon(ask)
+    assert (len(served), len(refused)) == (MAX_WAITING, 3)
+    assert await threads.run(lambda: 1) == 1
+
+
+async def test_another_database_in_its_place_is_not_believed(rooms: SigningIn, threads: Threads) -> None:
+    """Attack 82: revocations would go into the new one, unseen."""
+    path = rooms.database.path
+    path.rename(path.with_suffix(".old"))
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await threads.run(lambda: 1)
+        path.touch()
+
+
+async def test_the_house_is_kept_while_the_server_lives(rooms: SigningIn, threads: Threads, tmp_path: Path) -> None:
+    """auth.md 7.6: hourly; what is over goes by itself, and a failure does not end it."""
+    assert EVERY_S == 3600
+    client = rooms.client()
+    rooms.code(client)
+    rooms.client()
+    rooms.clock.move(rooms.clock.now().replace(year=2027) - rooms.clock.now())
+    desk = Desk.laid_out(
+        base=BASE,
+        settings=load({"STRONGROOM_STATE": str(tmp_path)}),
+        clock=rooms.clock,
+        grants=rooms.grants,
+        audit=Audit(tmp_path, rooms.clock),
+        threads=threads,
+        missing_folders=None,
+    )
+    left = "SELECT count(*) AS n FROM client"
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(keep_house, desk, 0.01)
+            while rooms.database.connection().execute(left).fetchone()["n"]:
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+    assert rooms.database.connection().execute("SELECT count(*) AS n FROM code").fetchone()["n"] == 0
