@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -17,8 +17,32 @@ if TYPE_CHECKING:
     from ops.checks.finding import Check, Finding, Patient
 
 
-def checks() -> Sequence[tuple[str, Check]]:
+_OF_THE_VAULT: Final = frozenset(
+    (
+        "vault there",
+        "vault readable",
+        "vault writable",
+        "file system and locks",
+        "history",
+        "scheduler",
+        "leftovers",
+        "links",
+        "owners",
+        "sync",
+        "repositories",
+        "names",
+        "plugins",
+    )
+)
+"""What the edge of a split Strongroom does not have; `port` there says whether home answers."""
+
+
+def checks(*, at_the_edge: bool = False) -> Sequence[tuple[str, Check]]:
     """Every check by name, in order. The names are stable: scripts may rely on them."""
+    return tuple(row for row in _all() if not (at_the_edge and row[0] in _OF_THE_VAULT))
+
+
+def _all() -> Sequence[tuple[str, Check]]:
     from ops.checks import past, places, plugins, public, running, signin, vault
 
     return (
@@ -88,7 +112,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[tuple[str, Finding]]:
         )
         return
     patient = Patient(settings, SystemClock(settings.zone), environ)
-    for name, check in checks():
+    for name, check in checks(at_the_edge=bool(settings.edge_keys) and settings.home_url is not None):
         yield name, _done(check, patient)
 
 

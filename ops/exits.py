@@ -44,7 +44,9 @@ TABLE: Final[Sequence[ExitCode]] = (
         "Read the line that says which.",
     ),
     ExitCode(USAGE, "The command line could not be understood.", "Add `--help` to see what the command takes."),
-    ExitCode(NOT_FOUND, "No such note, revision, token, sign-in or client.", "Look for it under another name.", NotFound),
+    ExitCode(
+        NOT_FOUND, "No such note, revision, token, sign-in or client.", "Look for it under another name.", NotFound
+    ),
     ExitCode(
         REFUSED,
         "What was asked is not allowed or makes no sense, or an archive is not sound.",

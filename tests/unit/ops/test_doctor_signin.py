@@ -194,3 +194,18 @@ def test_these_checks_are_among_doctors(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     names = [name for name, _ in doctor.checks()]
     assert names[-5:] == ["state files", "sign-in", "audit log", "public address", "origin secret"]
+
+
+def test_the_edge_of_a_split_one_is_not_asked_for_a_vault(house: House) -> None:
+    """It has none, and a list of failures that mean nothing hides the one that does."""
+    edge = {
+        "STRONGROOM_EDGE_KEY": "k" * 32,
+        "STRONGROOM_HOME_URL": "http://127.0.0.1:8485",
+        "STRONGROOM_VAULT": "/nowhere",
+    }
+    found = dict(doctor.examine(house.environ | edge))
+    assert {name for name in found if "vault" in name} == set()
+    assert found.keys() >= {"state private", "port", "sign-in", "origin secret"}
+    assert "history" in dict(doctor.examine(house.environ))
+    names = [name for name, _ in doctor.checks()]
+    assert {*names} >= doctor._OF_THE_VAULT
