@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,11 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An authorization request that has passed every check. `challenge` is of PKCE S256; `resource` is ours."""
+    """An authorization request that has passed every check. `challenge` is of PKCE S256; `resource` is ours.
+
+    `taken_at` is the epoch (`grants.py`) at which it was taken for its answer: when everything is revoked after that, the
+    answer comes too late.
+    """
 
     client: Client
     redirect_uri: str
@@ -40,6 +44,7 @@ class Asked:
     challenge: str
     scopes: frozenset[str]
     resource: str
+    taken_at: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,15 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from service.auth import grants as grants_
 from service.auth import pending, window
+from service.auth.asked import Asked
 from service.auth.grants import seconds_of
+
+_ALL_ENDED: Final = "all_ended"
+"""The epoch at which everything was ended last."""
 
 
 def end_client(connection: sqlite3.Connection, client_id: str, now: datetime) -> frozenset[str]:
@@ -27,7 +32,16 @@ def end_everything(connection: sqlite3.Connection, now: datetime, reason: str) -
     rows = connection.execute("SELECT id FROM grant_").fetchall()
     pending.end_all(connection)
     connection.execute("DELETE FROM code WHERE used IS NULL")
-    return grants_.end(connection, [row["id"] for row in rows], now, reason)
+    ended = grants_.end(connection, [row["id"] for row in rows], now, reason)
+    connection.execute("INSERT OR REPLACE INTO auth_meta VALUES (?, ?)", (_ALL_ENDED, grants_.epoch_of(connection)))
+    return ended
+
+
+def comes_too_late(connection: sqlite3.Connection, asked: Asked) -> bool:
+    """Whether everything was ended after this request was taken for its answer: between the two lies an instant, in which
+    somebody with a stolen passphrase would otherwise get a grant that outlives the lockdown."""
+    row = connection.execute("SELECT v FROM auth_meta WHERE k = ?", (_ALL_ENDED,)).fetchone()
+    return row is not None and asked.taken_at is not None and asked.taken_at < row["v"]
 
 
 @dataclass(frozen=True, slots=True)

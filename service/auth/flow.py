@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from service.auth import tokens
+from service.auth import ending, tokens
 from service.auth.asked import Asked, Choice
 from service.auth.audit import Audit
 from service.auth.grants import new_id, seconds_of
@@ -53,6 +53,8 @@ class Flow:
             row = connection.execute("SELECT kind, disabled FROM client WHERE id = ?", (asked.client.id,)).fetchone()
             if (row is None and asked.client.kind == "dcr") or (row is not None and row["disabled"] is not None):
                 raise Refused("this client was taken back meanwhile; remove the connector in it and add it again.")
+            if ending.comes_too_late(connection, asked):
+                raise Refused("everything was revoked meanwhile; begin again at the client.")
             grant_id = new_id(connection)
             connection.execute(
                 "INSERT INTO grant_ (id, kind, label, client_id, scopes, resource, redirect_uri, created, last_ip, expires, "

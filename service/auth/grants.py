@@ -163,8 +163,7 @@ class Grants:
 
     def epoch(self) -> int:
         """A number that goes up with every revocation."""
-        row = self.database.connection().execute("SELECT v FROM auth_meta WHERE k = 'epoch'").fetchone()
-        return int(row["v"])
+        return epoch_of(self.database.connection())
 
     def touch(self, grant: Grant, address: str | None = None) -> None:
         """Note that the grant was used now, and from where; written at most once in MIN_TOUCH_S."""
@@ -188,6 +187,11 @@ def end(connection: sqlite3.Connection, ids: Iterable[str], now: datetime, reaso
             ended.append(grant_id)
     move_epoch(connection)
     return frozenset(ended)
+
+
+def epoch_of(connection: sqlite3.Connection) -> int:
+    """As `Grants.epoch`, within the caller's transaction."""
+    return int(connection.execute("SELECT v FROM auth_meta WHERE k = 'epoch'").fetchone()["v"])
 
 
 def move_epoch(connection: sqlite3.Connection) -> None:

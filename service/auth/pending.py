@@ -14,12 +14,12 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from service.auth.asked import Asked, Choice, Client
-from service.auth.grants import moment_of, seconds_of
+from service.auth.grants import epoch_of, moment_of, seconds_of
 from service.auth.throttle import share_of
 from service.clock import Clock
 from service.store.db import Database
@@ -205,7 +205,11 @@ class Approvals:
                 f"AND expires > ? {condition}RETURNING *",
                 (now, _hash(secret), _hash(cookie), now),
             ).fetchone()
-        return None if row is None else _pending_of(row, "")
+            epoch = epoch_of(connection)
+        if row is None:
+            return None
+        taken = _pending_of(row, "")
+        return replace(taken, asked=replace(taken.asked, taken_at=epoch))
 
     def _make_room(self, connection: sqlite3.Connection, share: str) -> None:
         mine = "SELECT count(*) FROM pending WHERE used IS NULL AND share = ?"

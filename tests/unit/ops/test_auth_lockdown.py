@@ -13,14 +13,17 @@ from click.testing import CliRunner, Result
 
 from ops.commands import strongroom
 from service.auth import passphrase, window
-from service.auth.asked import Asked, Client
+from service.auth.asked import Asked, Choice, Client
 from service.auth.audit import Audit
+from service.auth.flow import Flow
+from service.auth.lifetimes import Lifetimes
+from service.auth.model import SCOPES
 from service.auth.passkeys import Passkeys
 from service.auth.passphrase import INITIAL_FILE, Owner
 from service.auth.pending import Approvals
 from service.auth.tables import SCHEMA
 from service.clock import SystemClock
-from service.errors import Conflict
+from service.errors import Conflict, Refused
 from service.settings.kinds import zone
 from service.store.db import Database
 from tests.support.rooms import settings_for
@@ -166,3 +169,27 @@ def test_the_audit_log_says_that_it_was_and_none_of_the_new_secrets(
     *_, line = Audit(database.path.parent, CLOCK).lines()
     assert (line["event"], line["grants"], line["passkeys"], line["clients"]) == ("lockdown", 2, 1, 1)
     assert not {told["passphrase"], told["origin_secret"], OLD} & {str(fact) for fact in line.values()}
+
+
+@pytest.mark.parametrize("command", [("auth", "lockdown", "--yes"), ("tokens", "revoke", "--all")])
+def test_a_sign_in_that_was_just_being_answered_gets_nothing_any_more(
+    database: Database, command: tuple[str, ...]
+) -> None:
+    """attack 79 for grants: between the owner's answer and the grant lies an instant, and everything ends in it."""
+    client = Client("https://a.example/c.json", "cimd", "App", "a.example", ())
+    asked = Asked(client, "https://a.example/cb", None, "c" * 43, frozenset(SCOPES), "r")
+    audit = Audit(database.path.parent, CLOCK)
+    lifetimes = Lifetimes.of(settings_for(database.path.parent.parent))
+    flow = Flow("https://notes.example", database, CLOCK, audit, lifetimes)
+    approvals, choice = Approvals(database, CLOCK), Choice(frozenset(SCOPES), (), 7)
+    opened = approvals.open(asked)
+    taken = approvals.take(opened.token, opened.cookie)
+    assert taken is not None
+    assert typed(*command).exit_code == 0
+    with pytest.raises(Refused, match="everything was revoked"):
+        flow.allow(taken, choice)
+    assert left(database)["grants"] == 0
+    later = approvals.open(asked)
+    again = approvals.take(later.token, later.cookie)
+    assert again is not None
+    assert "code=" in flow.allow(again, choice)
