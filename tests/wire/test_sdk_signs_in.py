@@ -111,3 +111,15 @@ async def test_the_sdks_client_gets_in_and_renews_by_itself(place: Place, era: s
     assert memory.tokens is not None
     assert memory.tokens.refresh_token != before.refresh_token
     assert person.asked == 1
+
+
+async def test_after_a_revocation_the_sdks_client_asks_the_owner_again(place: Place) -> None:
+    """auth.md 4.1: the 401 begins a new sign-in, under the name that the client keeps, and the owner decides."""
+    memory, person = Memory(), Person(place)
+    async with signed_in(place, ERAS[0], memory, person, None) as (client, _):
+        await client.list_tools()
+    newest = place.service.cli_json("tokens", "list")[-1]["id"]
+    place.service.cli_json("tokens", "revoke", newest)
+    async with signed_in(place, ERAS[0], memory, person, None) as (client, _):
+        assert "read_note" in {tool.name for tool in (await client.list_tools()).tools}
+    assert person.asked == 2
