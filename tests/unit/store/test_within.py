@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from service.errors import AppError, Forbidden, NoteNotFound
 from service.guards import folders, limits, paths
 from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
-from service.store import scan, within
+from service.store import names, scan, within
 from service.store.files import FileContent, VaultFiles
 from service.store.root import Root
 from tests.support.vaults import lay_out
@@ -128,3 +129,26 @@ def test_a_scope_enters_by_other_spellings_and_by_nothing_else() -> None:
         assert (None if found is None else str(found)) == entered, raw
     assert scope.holds(paths.tracked(".trash/Work/Clients/a.md"))
     assert not scope.holds(paths.tracked(".trash/Work/a.md"))
+
+
+@pytest.mark.parametrize(("granted", "meant"), [("work/CLIENTS", "Work/Clients"), ("Work/Clients", "Work/Clients")])
+def test_on_a_disk_that_ignores_case_the_folder_is_meant_that_the_name_opens(
+    whole: VaultFiles, monkeypatch: pytest.MonkeyPatch, granted: str, meant: str
+) -> None:
+    """Docker on macOS and SMB shares: `projects` opens `Projects` there, and lists call it so."""
+
+    def any_case(folder: int, name: str) -> os.stat_result | None:
+        real = next((one for one in names.listed(folder) if one.casefold() == name.casefold()), None)
+        return None if real is None else os.stat(real, dir_fd=folder, follow_symlinks=False)
+
+    assert within.scope_of(whole.root, [paths.tracked("work/CLIENTS")]).folders == (paths.tracked("work/CLIENTS"),)
+    monkeypatch.setattr(names, "exists", any_case)
+    assert within.scope_of(whole.root, [paths.tracked(granted)]).folders == (paths.tracked(meant),)
+
+
+def test_two_folders_that_differ_in_case_are_two_permissions(whole: VaultFiles, tmp_path: Path) -> None:
+    """Where the disk tells them apart, so do we."""
+    lay_out(tmp_path, {"work/Clients/a.md": "other"})
+    assert [str(folder) for folder in within.scope_of(whole.root, folders.paths_of(["work/Clients"])).folders] == [
+        "work/Clients"
+    ]
