@@ -66,6 +66,7 @@ PLAIN = Client("c", "dcr", "Plain", None, ("https://app.example/cb",))
 @TRIES
 @given(name=ANYTHING)
 def test_a_name_is_text(door: FrontDoor, name: str) -> None:
+    """Attack 27."""
     page = shown(door, replace(PLAIN, name=name))
     assert skeleton(page) == skeleton(shown(door, PLAIN))
     heading = LexborHTMLParser(page.text).css_first("h1 bdi")
@@ -76,7 +77,7 @@ def test_a_name_is_text(door: FrontDoor, name: str) -> None:
 @TRIES
 @given(domain=ANYTHING.filter(bool), host=ANYTHING)
 def test_a_domain_and_a_redirect_are_text(door: FrontDoor, domain: str, host: str) -> None:
-    """However they got past the checks before."""
+    """Attack 27, however they got past the checks before."""
     like = replace(PLAIN, domain="app.example", redirect_uris=("app:cb",))
     page = shown(door, replace(like, domain=domain, redirect_uris=(f"app:{host}",)))
     assert skeleton(page) == skeleton(shown(door, like))
@@ -85,6 +86,7 @@ def test_a_domain_and_a_redirect_are_text(door: FrontDoor, domain: str, host: st
 @TRIES
 @given(folders=ANYTHING, days=ANYTHING, access=ANYTHING)
 def test_what_was_filled_in_comes_back_as_text(door: FrontDoor, folders: str, days: str, access: str) -> None:
+    """Attack 27."""
     browser = door.browser()
     form = allowing(browser.get(asking()), passphrase="", folders=folders, days=days, access=access)
     again = browser.post("/oauth/consent", data=form)

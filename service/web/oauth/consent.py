@@ -10,6 +10,8 @@ the owner in the same row, and then shows the same form.
 
 from __future__ import annotations
 
+from typing import Final
+
 import structlog
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +20,12 @@ from service.web.oauth import choices, door, finish, form, messages, waiting
 from service.web.oauth.choices import Filled, Problem
 from service.web.oauth.desk import Desk
 from service.web.oauth.waiting import Waiting
+
+MAX_IN_LINE: Final = 4
+"""Passphrases that wait to be looked at. One takes a tenth of a second; so whoever is let wait has his answer within one or
+two (auth.md 4.1: clients give us ten)."""
+
+COME_BACK_S: Final = 2
 
 _WRONG = Problem("passphrase", "That is not the passphrase. Nothing was allowed; try again.")
 _log = structlog.get_logger()
@@ -61,6 +69,8 @@ async def _recognised(desk: Desk, request: Request, sent: Waiting, filled: Fille
     """None when the passphrase is the owner's; else what to answer."""
     told, seen = door.told_address(request, desk), door.seen_address(request, desk)
     client = sent.pending.asked.client.id
+    if desk.owner.turn.statistics().tasks_waiting >= MAX_IN_LINE:
+        return await _later(desk, sent, filled, COME_BACK_S, "Many passphrases came at once. Try again in a moment.")
     wait_s = await desk.do(lambda: desk.throttle.wait_s(told))
     is_right = False
     if not wait_s:
@@ -73,17 +83,16 @@ async def _recognised(desk: Desk, request: Request, sent: Waiting, filled: Fille
         await desk.do(lambda: desk.audit.note("login_ok", client=client, address=seen, method="passphrase"))
         return None
     if wait_s:
-        return await _throttled(desk, sent, filled, wait_s, seen)
+        await desk.do(lambda: desk.audit.note("login_throttled", client=client, address=seen, wait_s=wait_s))
+        why = f"Too many wrong passphrases. Wait {in_words(wait_s)}, or allow it from the machine (below)."
+        return await _later(desk, sent, filled, wait_s, why)
     await desk.do(lambda: desk.audit.note("login_fail", client=client, address=seen))
     fails = await desk.do(desk.throttle.fails)
     _log.warning("login.failed", address=seen, in_a_row=fails, way_out="not you? see: strongroom auth log")
     return await form.page(desk, sent.pending, sent.token, filled=filled, problem=_WRONG, status=403)
 
 
-async def _throttled(desk: Desk, sent: Waiting, filled: Filled, wait_s: int, seen: str | None) -> Response:
-    client = sent.pending.asked.client.id
-    await desk.do(lambda: desk.audit.note("login_throttled", client=client, address=seen, wait_s=wait_s))
-    why = f"Too many wrong passphrases. Wait {in_words(wait_s)}, or allow it from the machine (below)."
+async def _later(desk: Desk, sent: Waiting, filled: Filled, wait_s: int, why: str) -> Response:
     problem = Problem("throttle", why)
     page = await form.page(desk, sent.pending, sent.token, filled=filled, problem=problem, status=429)
     page.headers["retry-after"] = str(wait_s)
