@@ -80,10 +80,6 @@ class Owner:
         """Whether the owner signs in with passkeys alone."""
         return self._word(_OFF) is not None
 
-    def can_sign_in(self) -> bool:
-        """Whether there is any way in: a passphrase that is not switched off, or a passkey."""
-        return self.has_passphrase() or self._has_passkey(self._database.connection())
-
     def reveal_initial(self) -> str | None:
         """The first passphrase, to the one caller who asks first; then its file is gone. None ever after."""
         mine = self._initial.with_name(f"{INITIAL_FILE}.{os.getpid()}.{threading.get_ident()}")

@@ -180,11 +180,6 @@ class Approvals:
         )
         return row.fetchone() is not None
 
-    def end_all(self) -> None:
-        """Let every sign-in that waits begin anew."""
-        with self._database.transaction() as connection:
-            end_all(connection)
-
     def _find(self, column: str, secret: str, code: str, cookie: str | None) -> Pending | None:
         row = (
             self._database.connection()
@@ -223,7 +218,7 @@ class Approvals:
 
 
 def end_all(connection: sqlite3.Connection) -> None:
-    """As the method, within the caller's transaction."""
+    """Let every sign-in that waits begin anew, within the caller's transaction."""
     connection.execute("DELETE FROM pending WHERE used IS NULL")
 
 

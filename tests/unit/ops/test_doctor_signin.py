@@ -128,7 +128,7 @@ def test_a_running_house_without_any_way_in_is_told(
     house: House, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """complaint 46: no passphrase set."""
-    assert not owner.can_sign_in()
+    assert not owner.has_passphrase()
     monkeypatch.setattr(running, "server", lambda _: Holder(1, CLOCK.now().isoformat()))
     says(signin.way_in(patient(house)), Verdict.WARN, "strongroom auth passphrase --generate")
 
