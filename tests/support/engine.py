@@ -38,6 +38,8 @@ class Engine:
     socket: str
     base_image: str
     containers_conf: str
+    tools_image: str = ""
+    """The base with what stands before Strongroom in tests of the edge (Caddy, OpenSSH); empty where it could not be made."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -93,6 +95,7 @@ def ready() -> dict[str, Engine]:
             socket=found[f"ENGINE_{name.upper()}_SOCKET"],
             base_image=found[f"ENGINE_{name.upper()}_BASE"],
             containers_conf=found.get(f"ENGINE_{name.upper()}_CONF", ""),
+            tools_image=found.get(f"ENGINE_{name.upper()}_TOOLS", ""),
         )
         for name in found["ENGINES_READY"].strip('"').split()
     }

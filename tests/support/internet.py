@@ -35,6 +35,8 @@ class Internet:
     port: int
     more_headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with every request, as an edge would add them."""
+    tls: ssl.SSLContext | None = None
+    """When set, what listens there speaks TLS, with a certificate for localhost that this trusts."""
 
     def ask(
         self,
@@ -53,10 +55,11 @@ class Internet:
         """
         parts = urlsplit(url)
         assert f"{parts.scheme}://{parts.netloc}" == self.base, f"led away to {url}"
-        target = f"http://127.0.0.1:{self.port}{parts.path}" + (f"?{parts.query}" if parts.query else "")
+        where = "http://127.0.0.1" if self.tls is None else "https://localhost"
+        target = f"{where}:{self.port}{parts.path}" + (f"?{parts.query}" if parts.query else "")
         everything = {"Host": parts.netloc, **self.more_headers, **(headers or {})}
         began = time.monotonic()
-        with httpx2.Client(verify=_NOBODY, timeout=30) as client:
+        with httpx2.Client(verify=self.tls or _NOBODY, timeout=30) as client:
             answer = client.request(method, target, headers=everything, data=form, json=json, content=body)
         assert time.monotonic() - began < PATIENCE_S, f"{method} {parts.path} took longer than clients wait"
         assert answer.status_code not in _NEVER, f"{method} {parts.path} redirects with {answer.status_code}"
