@@ -143,6 +143,16 @@ def test_a_revocation_ends_a_stream_through_the_whole_chain_within_a_second(runn
     assert answer.status_code == 401
 
 
+def test_every_one_of_many_calls_in_a_row_is_answered(running: Chain) -> None:
+    """What the example says about buffering: without it about three of these were empty, over HTTP/1.1."""
+    token = running.edge.cli_json("tokens", "create", "--name", "many")["token"]
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_notes", "arguments": {}}}
+    with httpx2.Client(verify=running.tls, headers=headers, timeout=20) as client:
+        answers = [client.post(f"{running.base}/mcp", json=call).text for _ in range(120)]
+    assert [answer for answer in answers if "data: {" not in answer] == []
+
+
 def test_whoever_goes_past_the_proxy_gets_the_same_empty_404(running: Chain) -> None:
     """Attacks 89, 90: every route, whatever is wrong with the secret; Caddy's own header overwrites a client's."""
     port_at = running.edge.address

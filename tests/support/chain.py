@@ -157,6 +157,7 @@ def _behind_caddy(engine: Engine, tools: str, folder: Path, box: Box, port: int)
         "UPSTREAM": f"{box.address}:8484",
         "ORIGIN_SECRET": SECRET,
         "XDG_DATA_HOME": "/data",
+        "BUFFERING": "buffer_requests",
     }
     options = [f"--env={name}={value}" for name, value in settings.items()]
     options += [
