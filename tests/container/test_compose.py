@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from service.settings.table import TABLE
 from tests.support.appliance import free_port
 from tests.support.engine import CHECKOUT, Engine
 
@@ -77,3 +78,45 @@ def test_compose_file_runs_the_hardened_service(
     assert (
         "first" in engine.run("exec", container, "strongroom", "tokens", "create", "--name", "first", "--json").stdout
     )
+
+
+EXAMPLES = {
+    "caddy": ("compose.yaml", "compose.caddy.yaml"),
+    "cloudflared": ("compose.yaml", "compose.cloudflared.yaml"),
+    "tailscale": ("compose.yaml", "compose.tailscale.yaml"),
+    "home": ("compose.yaml", "compose.home.yaml"),
+    "edge": ("compose.edge.yaml",),
+}
+ANSWERED = {
+    "VAULT": "/notes",
+    "DOMAIN": "notes.example.org",
+    "ORIGIN_SECRET": "o" * 64,
+    "EDGE_KEY": "e" * 64,
+    "TUNNEL_TOKEN": "t",
+    "TS_AUTHKEY": "k",
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_edges_are_read_by_compose_and_set_what_strongroom_knows(
+    engine: Engine, compose: str, example: str
+) -> None:
+    """decisions 25: cloudflared and Tailscale as far as a machine without them can; each name is a setting of ours."""
+    files = [word for name in EXAMPLES[example] for word in ("-f", str(HOST_FILES / name))]
+    environment = {**engine.environment, "DOCKER_HOST": engine.socket, **ANSWERED}
+    done = subprocess.run(
+        [compose, *files, "config"], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    known = {row.name for row in TABLE}
+    named = set(re.findall(r"\bSTRONGROOM_[A-Z_]+", done.stdout))
+    assert named <= known
+    assert named != set()
+    assert "x-origin-secret" not in done.stdout
+
+
+def test_the_tailscale_example_leads_to_strongroom() -> None:
+    """Its one handler goes to the service of the compose file."""
+    said = json.loads((HOST_FILES / "tailscale-serve.json").read_text(encoding="utf-8"))
+    (site,) = said["Web"].values()
+    assert site["Handlers"] == {"/": {"Proxy": "http://strongroom:8484"}}

@@ -33,7 +33,13 @@ def test_quadlet_files_make_the_hardened_service(podman: Engine) -> None:
         script,
         timeout_s=180,
     ).stdout
-    (start,) = re.findall(r"^ExecStart=(/usr/bin/podman run .*)$", made, re.MULTILINE)
+    starts = re.findall(r"^ExecStart=(/usr/bin/podman run .*)$", made, re.MULTILINE)
+    (edge,) = (line for line in starts if "--name strongroom-edge " in line)
+    assert "--network host" in edge
+    assert edge.endswith("localhost/strongroom:latest edge")
+    assert "/vault" not in edge
+    assert "--secret strongroom-edge-key," in edge
+    (start,) = (line for line in starts if line != edge)
     expected = (
         "--read-only ",
         "--cap-drop all",
@@ -70,6 +76,19 @@ def test_systemd_unit_is_sound_and_confined(tmp_path: Path) -> None:
         check=False,
     )
     assert measured.returncode == 0, measured.stdout[-300:]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here")
+def test_the_tunnels_unit_is_sound_and_opens_nothing_at_home() -> None:
+    """The issue: an outbound-only tunnel; the far end listens on loopback."""
+    unit = HOST_FILES / "strongroom-tunnel.service"
+    verified = subprocess.run(
+        ["systemd-analyze", "--user", "verify", unit], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (verified.returncode, verified.stderr) == (0, "")
+    (command,) = re.findall(r"^ExecStart=(.*)$", unit.read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.findall(r" -([LRDWg])(?: (\S+))?", command) == [("R", "127.0.0.1:8485:127.0.0.1:8484")]
+    assert "StrictHostKeyChecking=yes" in command
 
 
 def test_lock_files_name_no_place_and_pin_every_file_by_hash() -> None:

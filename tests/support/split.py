@@ -68,6 +68,8 @@ class Tunnel:
                 except OSError:
                     near.close()
                     continue
+                for end in (near, far):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as ssh does for what it forwards
                 self._open |= {near, far}
                 seen = bytearray()
                 self.sent.append(seen)
