@@ -13,6 +13,7 @@ from service.auth.asked import Client
 from service.auth.clients import Clients
 from service.auth.model import Grant
 from service.errors import Conflict, GrantNotFound
+from service.store.db import Database
 
 HEADINGS: Final = ("ID", "Kind", "Name", "May", "Folders", "Made", "Last used", "From", "Live", "Ends")
 _KINDS: Final[Mapping[str, str]] = {"static": "token", "oauth": "sign-in"}
@@ -24,12 +25,14 @@ class Listing:
 
     Args:
         now: aware, UTC.
+        hosted: ids of the grants whose client is reached at a web site; only there its host stands for it.
         streams: open streams by grant id, from the running service; None when none answers.
     """
 
     grants: Sequence[Grant]
     clients: Mapping[str, Client]
     now: datetime
+    hosted: frozenset[str] = frozenset()
     streams: Mapping[str, int] | None = None
 
     def facts(self, grant: Grant) -> dict[str, output.Json]:
@@ -48,8 +51,8 @@ class Listing:
             "folders": list(grant.folders),
             "client": grant.client_id,
             "client_name": known.name if known else None,
-            "domain": known.domain if known else None,
-            "verified": bool(known and known.domain) if grant.client_id else None,
+            "domain": self._domain(grant),
+            "verified": self._domain(grant) is not None if grant.client_id else None,
             "address": grant.last_address,
             "streams": None if self.streams is None else self.streams.get(grant.id, 0),
         }
@@ -78,8 +81,11 @@ class Listing:
     def _name(self, grant: Grant) -> str:
         if grant.client_id is None:
             return grant.name
-        known = self.clients.get(grant.client_id)
-        return f"{grant.name} ({known.domain if known and known.domain else 'unverified'})"
+        return f"{grant.name} ({self._domain(grant) or 'unverified'})"
+
+    def _domain(self, grant: Grant) -> str | None:
+        known = self.clients.get(grant.client_id or "")
+        return known.domain if known is not None and grant.id in self.hosted else None
 
     def _ends(self, grant: Grant) -> str:
         if self.state(grant) == "revoked":
@@ -91,6 +97,12 @@ def clients(known: Clients, grants: Iterable[Grant]) -> dict[str, Client]:
     """The clients that these grants were given to, by id; one that is not known any more is left out."""
     found = (known.find(client_id) for client_id in {grant.client_id for grant in grants} if client_id is not None)
     return {client.id: client for client in found if client is not None}
+
+
+def hosted(database: Database) -> frozenset[str]:
+    """The grants whose client is reached at a web site, by their ids."""
+    rows = database.connection().execute("SELECT id FROM grant_ WHERE redirect_uri LIKE 'https://%'")
+    return frozenset(row["id"] for row in rows)
 
 
 def meant(word: str, all_grants: Sequence[Grant]) -> tuple[Grant, ...]:

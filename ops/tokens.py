@@ -159,4 +159,5 @@ def _listing(here: Permits, grants: Sequence[Grant], *, is_live: bool) -> Listin
     from ops import door, grant_list
 
     streams = door.streams(here.settings.state) if is_live else None
-    return grant_list.Listing(grants, grant_list.clients(here.clients, grants), here.clock.now(), streams)
+    clients, hosted = grant_list.clients(here.clients, grants), grant_list.hosted(here.database)
+    return grant_list.Listing(grants, clients, here.clock.now(), hosted, streams)

@@ -35,7 +35,8 @@ class Asked:
     """An authorization request that has passed every check. `challenge` is of PKCE S256; `resource` is ours.
 
     `taken_at` is the epoch (`grants.py`) at which it was taken for its answer: when everything is revoked after that, the
-    answer comes too late.
+    answer comes too late. The client's `domain` is None where the answer goes to a program on a device, which nobody can
+    verify.
     """
 
     client: Client

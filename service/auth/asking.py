@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from service.auth import audience, catalogue, redirects
@@ -77,7 +78,14 @@ class Asking:
             return SentBack(answer.with_error(refusal.error, str(refusal)))
         if client.kind == "dcr":
             self._clients.note_use(client.id)
-        return Asked(client, redirect_uri, state, given["code_challenge"], scopes, audience.canonical(self._base))
+        return Asked(
+            _as_far_as_verified(client, redirect_uri),
+            redirect_uri,
+            state,
+            given["code_challenge"],
+            scopes,
+            audience.canonical(self._base),
+        )
 
     def _redirect(self, client: Client, asked: str | None) -> str | None:
         """The redirect to use. It may be left out by a client that has just one (RFC 6749 §3.1.2.3)."""
@@ -139,6 +147,12 @@ def scopes_of(given: str | None, otherwise: frozenset[str] = frozenset(SCOPES)) 
     if words - frozenset(SCOPES):
         raise Refusal("invalid_scope", f"the scopes here are {' and '.join(SCOPES)}.")
     return words | {READ} if words else otherwise
+
+
+def _as_far_as_verified(client: Client, redirect_uri: str) -> Client:
+    """Without its domain where that stands for nothing: on a device any program can wait for the answer, and give any id
+    (draft-ietf-oauth-client-id-metadata-document, impersonation through localhost redirects)."""
+    return replace(client, domain=None) if redirects.is_native(redirect_uri) else client
 
 
 def _repeated(parameters: Parameters) -> bool:

@@ -155,7 +155,7 @@ def blocks(table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]) -> It
     )
     yield "## Clients that are known"
     yield table(
-        ("Client", "Its document, by which it names itself", "Verified as"),
+        ("Client", "Its document, by which it names itself", "Host"),
         [(one.name, f"`{one.id}`", one.domain or "") for one in catalogue.pinned()],
     )
     yield "## Headers"

@@ -176,6 +176,26 @@ def test_a_port_of_this_machine_is_taken_as_it_comes(rooms: SigningIn, client: C
     assert read.redirect_uri == "http://localhost:49152/callback"
 
 
+@pytest.mark.parametrize(
+    ("client_id", "redirect_uri", "domain"),
+    [
+        ("https://vscode.dev/oauth/client-metadata.json", "https://vscode.dev/redirect", "vscode.dev"),
+        ("https://vscode.dev/oauth/client-metadata.json", "http://127.0.0.1:33418/", None),
+        ("https://claude.ai/oauth/claude-code-client-metadata", "http://localhost:3118/callback", None),
+        ("https://claude.ai/oauth/claude-code-client-metadata", "claude://claude.ai/mcp-auth-callback/sdk", None),
+    ],
+)
+def test_a_known_client_is_verified_only_where_its_host_gets_the_answer(
+    rooms: SigningIn, client_id: str, redirect_uri: str, domain: str | None
+) -> None:
+    """Issue 5: names the client (verified or not). Any program on a device can give the id of a known one."""
+    known = rooms.clients.find(client_id)
+    assert known is not None
+    read = rooms.asking.read(parameters(known, redirect_uri=redirect_uri))
+    assert isinstance(read, Asked)
+    assert (read.client.id, read.client.name, read.client.domain) == (known.id, known.name, domain)
+
+
 def test_the_only_redirect_may_be_left_out(rooms: SigningIn, client: Client) -> None:
     """RFC 6749 §3.1.2.3; one of several may not."""
     read = rooms.asking.read(parameters(client, redirect_uri=None))

@@ -86,7 +86,14 @@ def test_revoking_what_is_not_there_says_how_to_list(state: Path) -> None:
 # -- sign-ins and clients ------------------------------------------------------------------------------------------------
 
 
-def signed_in(state: Path, grant_id: str, client_id: str, name: str, domain: str | None = None) -> None:
+def signed_in(
+    state: Path,
+    grant_id: str,
+    client_id: str,
+    name: str,
+    domain: str | None = None,
+    redirect_uri: str = "https://claude.ai/cb",
+) -> None:
     """What the doors of signing in leave behind: a client, its grant, a request that waits, a code and a token."""
     with closing(Database(state, [SCHEMA])) as database, database.transaction() as connection:
         connection.execute(
@@ -94,9 +101,9 @@ def signed_in(state: Path, grant_id: str, client_id: str, name: str, domain: str
             (client_id, name, domain),
         )
         connection.execute(
-            "INSERT INTO grant_ (id, kind, label, client_id, scopes, folders, created, last_used, last_ip) "
-            "VALUES (?, 'oauth', ?, ?, 'vault:read', ?, 1, 2, '192.0.2.7')",
-            (grant_id, name, client_id, "Projects\nWork"),
+            "INSERT INTO grant_ (id, kind, label, client_id, redirect_uri, scopes, folders, created, last_used, last_ip) "
+            "VALUES (?, 'oauth', ?, ?, ?, 'vault:read', ?, 1, 2, '192.0.2.7')",
+            (grant_id, name, client_id, redirect_uri, "Projects\nWork"),
         )
         connection.execute(
             "INSERT INTO code (hash, grant_id, client_id, challenge, redirect_uri, expires) VALUES (?, ?, ?, '', '', 9)",
@@ -136,6 +143,9 @@ def test_sign_ins_stand_in_the_same_list_as_tokens(state: Path) -> None:
     claude, other = rows["aaaaa2"], rows["bbbbb3"]
     assert (claude["client_name"], claude["domain"], claude["verified"]) == ("Claude", "claude.ai", True)
     assert (other["client"], other["domain"], other["verified"]) == ("c2", None, False)
+    signed_in(state, "ccccc4", "c1", "Claude", "claude.ai", "http://localhost:4711/callback")
+    (local,) = (row for row in json.loads(typed("list", "--json").stdout) if row["id"] == "ccccc4")
+    assert (local["domain"], local["verified"]) == (None, False), "on a device any program can say that it is this one"
     assert (claude["address"], claude["last_used"]) == ("192.0.2.7", "1970-01-01T00:00:02+00:00")
     assert {row["streams"] for row in rows.values()} == {None}, "nobody serves, so nobody knows"
     shown = typed("list")
