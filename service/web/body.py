@@ -24,6 +24,9 @@ MAX_LARGE_BYTES: Final = 4 * MAX_BODY_BYTES
 READ_WITHIN_S: Final = 30.0
 """Long enough for a full body over a phone, short enough that trickling clients do not pile up."""
 
+_MAX_DIGITS: Final = 18
+"""Of a length that is looked at; every longer one is too large anyway."""
+
 
 class WholeBody:
     """An ASGI layer that hands on one complete body."""
@@ -83,7 +86,9 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
 
 
 def _declared_bytes(scope: Scope) -> int:
+    """What the head says, capped: leading zeros without number are allowed (RFC 9110 §8.6), and Python reads no more than
+    4300 digits."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
-            return int(value)
+            return int(value.lstrip(b"0")[:_MAX_DIGITS] or b"0")
     return 0

@@ -5,6 +5,7 @@ Of a form only this is believed: how much of what was asked, which folders, how 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -87,14 +88,20 @@ def read(given: Filled, asked: Asked, lifetime_s: float) -> Choice | Problem:
         return Problem(
             "access", "It did not ask to read, so there is nothing to allow. Deny, or choose what it asked for."
         )
-    if not given.days.isascii() or not given.days.isdigit() or not 1 <= int(given.days) <= longest:
+    days = number(given.days)
+    if days is None or not 1 <= days <= longest:
         return Problem("days", f"Choose a number of days from 1 to {longest}.")
     lines = [line.strip() for line in given.folders.replace("\r", "\n").split("\n")]
     try:
         allowed = folders_.parse([line for line in lines if line])
     except BadArgument as error:
         return Problem("folders", f"Check the folders: {error}")
-    return Choice(scopes, allowed, int(given.days))
+    return Choice(scopes, allowed, days)
+
+
+def number(typed: str) -> int | None:
+    """A number as a form sends it, in ASCII digits; None for anything else, such as `²`, which Python calls a digit too."""
+    return int(typed) if re.fullmatch(r"[0-9]{1,8}", typed) else None
 
 
 def missing(folders: Sequence[str]) -> Problem:

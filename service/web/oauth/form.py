@@ -60,8 +60,9 @@ async def _page(
 ) -> Response:
     has_passphrase, has_passkey = await desk.do(lambda: (desk.owner.has_passphrase(), desk.has_passkey()))
     offered = choices.offered_days(desk.settings.grant_lifetime_s)
-    if filled.days not in map(str, offered) and filled.days.isdigit():
-        offered = sorted({*offered, min(int(filled.days), offered[-1])})
+    chosen = choices.number(filled.days)
+    if chosen is not None and chosen not in offered:
+        offered = sorted({*offered, min(chosen, offered[-1])})
     words = {
         "client": {"name": shown(asked.client.name), "domain": asked.client.domain and shown(asked.client.domain)},
         "to": destination(asked.redirect_uri),

@@ -55,6 +55,13 @@ async def test_a_body_that_is_too_large_is_413(pieces: list[bytes], declared: st
     assert await asked(pieces, declared=declared) == (413, [])
 
 
+@pytest.mark.parametrize("zeros", [1, 4300, 15_000])
+async def test_zeros_before_a_length_do_not_count(zeros: int) -> None:
+    """RFC 9110 §8.6: 1*DIGIT. A head has room for more of them than Python turns into a number."""
+    assert await asked([b"0123456789"], declared="0" * zeros + "10") == (200, [b"0123456789"])
+    assert await asked([], declared="0" * zeros + "11") == (413, [])
+
+
 async def test_a_body_that_does_not_come_in_time_is_408() -> None:
     """guards.md test 34."""
     assert await asked([b"x"], is_endless=True) == (408, [])

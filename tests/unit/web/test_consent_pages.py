@@ -169,6 +169,15 @@ def test_what_cannot_be_chosen_is_said_and_nothing_else_is_lost(
     assert browser.post("/oauth/consent", data=allowing(page)).status_code == 200
 
 
+@pytest.mark.parametrize("days", ["²", "①", "٣", "９", "1²", "+1", "1_0", "", "0", "9" * 5000])
+def test_what_is_no_number_of_days_is_shown_again_and_never_crashes(door: FrontDoor, days: str) -> None:
+    """Attack 24: the form is a stranger's word. `²` is a digit to Python, and no number."""
+    browser = door.browser()
+    page = browser.post("/oauth/consent", data=allowing(browser.get(asking()), days=days))
+    refused(door, page, 400)
+    assert "Choose a number of days" in page.text
+
+
 def test_a_folder_that_is_not_there_is_said_after_the_passphrase_only(tmp_path: Path) -> None:
     """issue 5 and the brief: nobody learns names of folders before he was recognised; then nothing is lost."""
     with FrontDoor.opened(tmp_path, folders=["Projects"]) as door:
