@@ -27,11 +27,12 @@ def ask(environ: Mapping[str, str]) -> tuple[bool, str]:
     """Whether the server that these settings describe is ready, and one line that says so or why not."""
     try:
         host, port = _address(environ)
+        shown = _shown(environ)
     except ValueError as error:
         return False, str(error)
     where = f"{host}:{port}"
     try:
-        status, body = _get(host, port)
+        status, body = _get(host, port, shown)
     except TimeoutError:
         return False, f"no answer from {where} within {TIMEOUT_S:g} s"
     except OSError as error:
@@ -62,7 +63,17 @@ def _value(environ: Mapping[str, str], name: str, default: str) -> str:
         raise ValueError(f"{name}_FILE: cannot read {twin!r}: {error.strerror}") from error
 
 
-def _get(host: str, port: int) -> tuple[int, str]:
+def _shown(environ: Mapping[str, str]) -> str:
+    """The header by which the half at home of a split Strongroom knows its own health check (`auth.assertion`), as a line."""
+    key = _value(environ, "STRONGROOM_EDGE_KEY", "").partition(",")[0].strip()
+    if not key:
+        return ""
+    import hmac
+
+    return f"x-strongroom-health: {hmac.digest(key.encode(), b'strongroom edge health v1', 'sha256').hex()}\r\n"
+
+
+def _get(host: str, port: int, shown: str) -> tuple[int, str]:
     """GET /readyz: the status, and the body as text.
 
     Raises:
@@ -70,7 +81,9 @@ def _get(host: str, port: int) -> tuple[int, str]:
     """
     address = f"[{host}]" if ":" in host else host
     with socket.create_connection((host, port), timeout=TIMEOUT_S) as connection:
-        connection.sendall(f"GET /readyz HTTP/1.1\r\nHost: {address}:{port}\r\nConnection: close\r\n\r\n".encode())
+        connection.sendall(
+            f"GET /readyz HTTP/1.1\r\nHost: {address}:{port}\r\n{shown}Connection: close\r\n\r\n".encode()
+        )
         answer = b""
         while len(answer) < _MAX_ANSWER_BYTES and (piece := connection.recv(_MAX_ANSWER_BYTES)):
             answer += piece

@@ -28,6 +28,7 @@ from service.clock import Clock
 
 HEADER: Final = b"x-strongroom-assertion"
 ANSWER_HEADER: Final = b"x-strongroom-answer"
+HEALTH_HEADER: Final = b"x-strongroom-health"
 SKEW_S: Final = 60
 """By how much the two clocks may differ, either way."""
 
@@ -125,6 +126,8 @@ class Keys:
         values = [value.encode() for value in shared]
         self._ask = [_derived(value, b"ask") for value in values]
         self._answer = [_derived(value, b"answer") for value in values]
+        self.health = tuple(_derived(value, b"health").hex().encode() for value in values)
+        """What the health check at home shows in HEALTH_HEADER: a tunnel also ends on loopback, so that alone is no proof."""
 
     def sign(self, one: Assertion) -> str:
         """The value of HEADER.

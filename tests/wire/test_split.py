@@ -210,6 +210,40 @@ async def test_an_open_stream_through_both_halves_ends_cleanly_within_a_second(b
             tasks.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_write_that_was_held_up_in_the_tunnel_and_revoked_meanwhile_is_not_made(
+    tmp_path: Path, era: str
+) -> None:
+    """decisions.md 20: it arrives at home long afterwards, with the end of its connection right behind it."""
+    with split(tmp_path) as both:
+        token = both.edge.token("late")
+        assert both.edge.post(token, LIST).status == 200
+        call = Stream()
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                both.tunnel.stall()
+                arguments = {"path": "late.md", "content": "x"}
+                tasks.start_soon(
+                    lambda: call.run(both.edge, token, "tools/call", era, name="create_note", arguments=arguments)
+                )
+                await in_thread(lambda: wait_until(lambda: _is_open(both.edge), 10, "be at work"))
+                await in_thread(lambda: both.edge.cli_json("tokens", "revoke", "late"))
+                committed_by = time.monotonic()
+                await call.ended.wait()
+                assert call.ended_at - committed_by < PROMISED_S
+        seen = len(both.home.lines("tool.called"))
+        both.tunnel.flow()
+        other = both.edge.token("other")
+        wait_until(lambda: both.edge.post(other, LIST).status == 200, 20, "go on")
+        assert all(line["outcome"] == "CANCELLED" for line in both.home.lines("tool.called")[seen:])
+        assert list(both.home.vault.rglob("late.md")) == []
+
+
+def _is_open(edge: Service) -> bool:
+    """Whether a request of the grant is in flight."""
+    return any(grant["streams"] for grant in edge.cli_json("tokens", "list"))
+
+
 async def test_what_the_edge_vouched_for_is_over_when_it_is_not_heard_of_any_more(tmp_path: Path) -> None:
     """A tunnel that went away without a word hides that the edge closed a connection: home waits SILENT_S, no longer."""
     with split(tmp_path, module="tests.support.odd_tools") as both:
@@ -254,7 +288,7 @@ def static(home: Service) -> str:
 PATHS = [
     "/", "/mcp", "/mcp/", "//mcp", "/mcp%2f", "/MCP", "/edge/ping", "/edge", "/authorize", "/token", "/register", "/oauth/token",
     "/oauth/consent", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
-    "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/docs", "*",
+    "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/docs", "/healthz", "/readyz", "*",
 ]  # fmt: skip
 
 
@@ -273,6 +307,15 @@ def test_home_is_the_same_empty_404_for_whoever_does_not_sign(
         [("x-origin-secret", SECRET), ("X-Forwarded-For", "127.0.0.1"), ("X-Forwarded-Host", "localhost")],
     ]
     assert [home.ask(path, headers, method=method) for headers in odd] == [NOT_FOUND] * len(odd)
+
+
+def test_homes_health_is_told_to_the_health_check_alone(home: Service) -> None:
+    """The tunnel's far end comes out on loopback as well, so at home loopback is no proof; the key is."""
+    assert home.ask("/readyz", [("x-origin-secret", SECRET), ("x-strongroom-health", "0" * 64)]) == NOT_FOUND
+    where = {"STRONGROOM_PORT": str(home.port)}
+    wait_until(lambda: home.cli("health", **where).returncode == 0, 20, "be ready")
+    assert home.cli("health", **where, STRONGROOM_EDGE_KEY=f"{KEY},{KEY[::-1]}").returncode == 0
+    assert "404" in home.cli("health", **where, STRONGROOM_EDGE_KEY=KEY[::-1]).stdout
 
 
 NOW = HeldClock(datetime(2026, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
