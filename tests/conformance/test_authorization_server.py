@@ -6,7 +6,6 @@ The suite prints the address to open and waits for the answer at its own port; t
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ import httpx2
 import pytest
 
 from tests.support import node
-from tests.support.internet import Internet
+from tests.support.internet import Internet, free_port
 from tests.support.oauth_client import Connection, Connector
 from tests.support.service import Service
 from tests.support.sign_in import Place
@@ -69,10 +68,3 @@ def run_with_owner(place: Place, folder: Path, words: Sequence[str]) -> tuple[st
             process.kill()
     node.check_it_stayed(folder)
     return "".join(said), code
-
-
-def free_port() -> int:
-    """A port that nobody has right now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

