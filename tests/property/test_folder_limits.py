@@ -251,11 +251,22 @@ CALL: Final[st.SearchStrategy[tuple[str, dict[str, Any]]]] = st.one_of(
 )  # fmt: skip
 
 
+some_symlink = st.tuples(
+    some_path,
+    st.sampled_from(
+        ["one.md", "../one.md", "../Projects/two.md", "../Work/Other/one.md", "../../Projects", "two.md", "../.."]
+    ),
+)
+
+
 def lives(
-    folders: Sequence[str], stages: Sequence[Mapping[str, str | bytes]], calls: Sequence[tuple[str, dict[str, Any]]]
+    folders: Sequence[str],
+    stages: Sequence[Mapping[str, str | bytes]],
+    calls: Sequence[tuple[str, dict[str, Any]]],
+    symlinks: Sequence[tuple[str, str]],
 ) -> None:
-    """Lay out stage by stage, with a commit after each, make the calls, and compare."""
-    with tempfile.TemporaryDirectory() as folder, worlds(Path(folder), folders) as both:
+    """Lay out stage by stage, with a commit after each, make symbolic links and the calls, and compare."""
+    with tempfile.TemporaryDirectory() as folder, worlds(Path(folder), folders, SYMLINKS="inside") as both:
         known: set[str] = set()
         both.put({SETTINGS: DAILY})
         if "Café" in folders:  # so that the twin, composed otherwise, is another folder and not the one that is meant
@@ -265,6 +276,8 @@ def lives(
             both.put(stage)
             known |= stage.keys()
             both.commit()
+        for name, words in symlinks:
+            both.link(name, words)
         before = both.outside()
         for name, arguments in calls:
             both.both(name, arguments)
@@ -273,26 +286,35 @@ def lives(
 
 
 CASES: Final = given(
-    st.sampled_from(SCOPES), st.lists(files(), min_size=1, max_size=3), st.lists(CALL, min_size=4, max_size=12)
+    st.sampled_from(SCOPES),
+    st.lists(files(), min_size=1, max_size=3),
+    st.lists(CALL, min_size=4, max_size=12),
+    st.lists(some_symlink, max_size=2),
 )
 _QUIET: Final = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 @CASES
-@settings(max_examples=20, derandomize=True, suppress_health_check=_QUIET, phases=[Phase.generate])
+@settings(max_examples=15, derandomize=True, suppress_health_check=_QUIET, phases=[Phase.generate])
 def test_whatever_is_there_and_whatever_is_asked_the_rest_is_as_if_it_were_not(
-    folders: list[str], stages: list[dict[str, str | bytes]], calls: list[tuple[str, dict[str, Any]]]
+    folders: list[str],
+    stages: list[dict[str, str | bytes]],
+    calls: list[tuple[str, dict[str, Any]]],
+    symlinks: list[tuple[str, str]],
 ) -> None:
     """Issue 5, folder limits: random vaults, random calls; and no write lands outside."""
-    lives(folders, stages, calls)
+    lives(folders, stages, calls, symlinks)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(2400)
 @CASES
-@settings(max_examples=400, suppress_health_check=_QUIET)
+@settings(max_examples=300, suppress_health_check=_QUIET)
 def test_whatever_is_there_and_whatever_is_asked_at_length(
-    folders: list[str], stages: list[dict[str, str | bytes]], calls: list[tuple[str, dict[str, Any]]]
+    folders: list[str],
+    stages: list[dict[str, str | bytes]],
+    calls: list[tuple[str, dict[str, Any]]],
+    symlinks: list[tuple[str, str]],
 ) -> None:
     """The same, for longer."""
-    lives(folders, stages, calls)
+    lives(folders, stages, calls, symlinks)

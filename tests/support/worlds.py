@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -91,6 +91,16 @@ class Worlds:
             for name in files:
                 if (there := world.folder / name).exists():
                     os.utime(there, (_LAID_OUT_S, _LAID_OUT_S))
+
+    def link(self, name: str, words: str) -> None:
+        """Make a symbolic link where nothing stands in its way; in the small world only where it lies in the folders."""
+        for world in (self.large, self.small):
+            if world is self.small and not self.is_inside(name):
+                continue
+            there = world.folder / name
+            with suppress(FileExistsError, NotADirectoryError):
+                there.parent.mkdir(parents=True, exist_ok=True)
+                there.symlink_to(words)
 
     def remove(self, *names: str) -> None:
         """Take files away, where they are."""
