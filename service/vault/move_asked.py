@@ -73,8 +73,9 @@ class Asked:
 def found(vault: Vault, asked: Asked) -> tuple[VaultPath, FileContent | None]:
     """What is moved, as the disk spells it; and what it holds, when it is a file small enough to be read."""
     source = vault.files.locate(asked.source, follow_last=False)
-    if source.parts:
-        vault.files.root.require(source)  # of a limited view, the folders on the way to it are not to be moved
+    scope = vault.files.root.scope
+    if source.parts and scope is not None and not scope.holds(source):
+        raise scope.refusal()  # a folder on the way to a limited view, which may hold what is not seen
     if asked.is_folder:
         if asked.expected_hash:
             raise BadArgument("a folder has no version; leave expected_hash out.")

@@ -122,7 +122,7 @@ def test_the_way_to_a_folder_is_bare_and_only_there_when_the_folder_is(place: Pl
         assert not desk.call("create_note", {"path": "Work/Clients/a.md", "content": "x\n"}).is_error
         assert json.loads(desk.call("list_directory", {"path": "Work"}).text)["total"] == 1
         assert desk.call("read_note", {"path": "Work/secret.md"}).code == "NOT_FOUND"
-        assert desk.call("move_note", {"from": "Work", "to": "Work2", "folder": True}).code == "NOT_FOUND"
+        assert desk.call("move_note", {"from": "Work", "to": "Work2", "folder": True}).code == "FORBIDDEN"
         tree = desk.call("get_vault_tree", {}).text
     assert "Other" not in tree
     assert (place.folder / "Work/Clients/a.md").read_text() == "x\n"
