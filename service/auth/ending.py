@@ -40,8 +40,13 @@ def end_everything(connection: sqlite3.Connection, now: datetime, reason: str) -
 def comes_too_late(connection: sqlite3.Connection, asked: Asked) -> bool:
     """Whether everything was ended after this request was taken for its answer: between the two lies an instant, in which
     somebody with a stolen passphrase would otherwise get a grant that outlives the lockdown."""
+    return asked.taken_at is not None and all_ended_since(connection, asked.taken_at)
+
+
+def all_ended_since(connection: sqlite3.Connection, epoch: int) -> bool:
+    """Whether everything was ended after this epoch, at which a first step was done that a second one relies on."""
     row = connection.execute("SELECT v FROM auth_meta WHERE k = ?", (_ALL_ENDED,)).fetchone()
-    return row is not None and asked.taken_at is not None and asked.taken_at < row["v"]
+    return row is not None and epoch < row["v"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class Grants:
             return None
         ends = [end for end in (grant.expires, _moment_or_none(row["token_expires"])) if end is not None]
         scopes = grant.scopes & frozenset(row["token_scopes"].split())  # a refresh may have narrowed them
-        return replace(grant, expires=min(ends, default=None), scopes=scopes)
+        return replace(grant, expires=min(ends, default=None), scopes=scopes, token_hash=token_hash)
 
     def grant_behind(self, token_hash: bytes) -> Grant | None:
         """The grant that a token of any kind stood for, dead or alive: for whoever found one and wants it revoked."""
@@ -80,12 +80,16 @@ class Grants:
         return None if found is None else grant_of(found)
 
     def check(self, grant: Grant) -> None:
-        """Read the grant again. The owner's own (`local`) lives as long as its connection.
+        """Read the grant again, by the token that it was found by: a client may have given back that one alone, and another
+        refresh may have put it aside. The owner's own (`local`) lives as long as its connection.
 
         Raises:
-            Forbidden: it was revoked or has expired.
+            Forbidden: it was revoked or has expired, or its token was.
         """
-        if grant.kind != "local" and grant.id not in self.living((grant.id,)):
+        if grant.kind == "local":
+            return
+        found = self.living((grant.id,)) if grant.token_hash is None else self.find(grant.token_hash)
+        if not found:
             raise Forbidden("this token was revoked or has expired; nothing was changed. Ask the owner for a new one.")
 
     def living(self, ids: Collection[str]) -> frozenset[str]:

@@ -78,6 +78,8 @@ class Guard:
             if grant is None:
                 self._refused.note(reason="unknown, revoked or expired token")
                 await self._unauthorized("invalid_token")(scope, receive, send)
+            elif self._live.is_full_of(grant.id):
+                await unavailable()(scope, receive, send)
             elif scope["method"] != "POST":
                 await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
             else:

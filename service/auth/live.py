@@ -29,7 +29,8 @@ MAX_REQUESTS: Final = 256
 """Requests in flight at once; each may hold a body of a few megabytes."""
 
 MAX_REQUESTS_OF_ONE: Final = 64
-"""Requests in flight at once with one token, so that one client leaves room for the others."""
+"""Requests in flight at once with one token, and with all tokens of one grant (a client can have many: each refresh gives
+one more), so that one client leaves room for the others."""
 
 _log = structlog.get_logger()
 
@@ -64,6 +65,10 @@ class Live:
         """Whether another request with this token would be one too many."""
         of_one = sum(request.token_hash == token_hash for request in self._requests)
         return len(self._requests) >= MAX_REQUESTS or of_one >= MAX_REQUESTS_OF_ONE
+
+    def is_full_of(self, grant_id: str) -> bool:
+        """Whether another request of this grant, with whichever of its tokens, would be one too many."""
+        return sum(request.grant_id == grant_id for request in self._requests) >= MAX_REQUESTS_OF_ONE
 
     def streams(self) -> Mapping[str, int]:
         """How many requests of each grant are being answered now, by its id: each is an open stream."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -37,6 +37,7 @@ class Grant:
         folders: the only folders it may see, vault-relative; none of them: the whole vault.
         client_id: the OAuth client it was given to; None for the other kinds.
         last_address: where its latest request came from, as far as that can be known.
+        token_hash: the hash of the token by which the present call found it; None where there is none.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Grant:
     folders: tuple[str, ...] = ()
     client_id: str | None = None
     last_address: str | None = None
+    token_hash: bytes | None = field(default=None, repr=False, compare=False)
 
     @property
     def may_write(self) -> bool:

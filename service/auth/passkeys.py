@@ -18,18 +18,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from service.auth import ceremonies, tokens
+from service.auth import ceremonies, ending, pending, tokens
 from service.auth.ceremonies import Answer, PasskeyRefused, Site
-from service.auth.grants import moment_of, seconds_of
+from service.auth.grants import epoch_of, moment_of, seconds_of
 from service.clock import Clock
 from service.errors import BadArgument, Conflict, Forbidden, Misconfigured, NotFound
 from service.store.db import Database
 
 CODE_LIFETIME_S: Final = 600
 CHALLENGE_LIFETIME_S: Final = 300
-MAX_WRONG_CODES: Final = 100
-"""Wrong codes that a code outlives. Of 31^10 codes, so many guesses find one with a chance of 1 in 10^13. So guessing
-needs no waiting times, which a stranger could impose on the owner."""
+MAX_WRONG_CODES: Final = 1_000_000
+"""Wrong codes that a code outlives. Of 31^10 codes, so many guesses find one with a chance of 1 in 10^9. So guessing needs
+no waiting times, which a stranger could impose on the owner; and nobody sends so many in ten minutes, so no stranger can
+use the owner's code up either."""
 
 MAX_PASSKEYS: Final = 50
 MAX_NAME_CHARS: Final = 60
@@ -94,7 +95,7 @@ class Passkeys:
         return tuple(passkey for passkey in self.all() if self.is_usable(passkey))
 
     def remove(self, name: str, *, leaving_one: bool = False) -> Passkey:
-        """Forget a passkey: it opens nothing from now on.
+        """Forget a passkey: it opens nothing from now on, nor does a page that it has opened already.
 
         Args:
             leaving_one: keep the last one that can be used, for an owner whose passphrase is switched off.
@@ -114,6 +115,7 @@ class Passkeys:
                     "passkey first, switch the passphrase on again (strongroom auth passphrase --on), or add --force."
                 )
             connection.execute("DELETE FROM passkey WHERE id = ?", (found.id,))
+            pending.forget_who_signed_in(connection)
         return found
 
     # -- making one ----------------------------------------------------------------------------------------------------
@@ -173,10 +175,12 @@ class Passkeys:
             Conflict: the name was taken meanwhile.
         """
         answer = ceremonies.read(text)
-        name = self._answered(answer, "make", cookie_hash)
+        name, answered_at = self._answered(answer, "make", cookie_hash)
         made = ceremonies.made(self.site, answer)
         now = self._now()
         with self._database.transaction() as connection:
+            if ending.all_ended_since(connection, answered_at):
+                raise PasskeyRefused("everything was revoked meanwhile")
             _make_sure_it_is_free(connection, name)
             if connection.execute("SELECT 1 FROM passkey WHERE id = ?", (made.id,)).fetchone():
                 raise PasskeyRefused("registered before")  # WebAuthn §7.1 step 26
@@ -246,8 +250,8 @@ class Passkeys:
         )
         return challenge
 
-    def _answered(self, answer: Answer, purpose: str, bound: bytes) -> str:
-        """Use up the challenge that is answered; the name that was kept with it.
+    def _answered(self, answer: Answer, purpose: str, bound: bytes) -> tuple[str, int]:
+        """Use up the challenge that is answered; the name that was kept with it, and the epoch.
 
         Raises:
             PasskeyRefused: it is none of ours, was used, is too old, or was made for something else.
@@ -257,13 +261,14 @@ class Passkeys:
                 "DELETE FROM passkey_challenge WHERE hash = ? RETURNING purpose, bound, name, expires",
                 (hashlib.sha256(answer.challenge).digest(),),
             ).fetchone()
+            epoch = epoch_of(connection)
         if row is None:
             raise PasskeyRefused("unknown or used challenge")
         if row["expires"] <= self._now():
             raise PasskeyRefused("challenge too old")
         if row["purpose"] != purpose or not secrets.compare_digest(row["bound"], bound):
             raise PasskeyRefused("challenge of another request or browser")
-        return str(row["name"])
+        return str(row["name"]), epoch
 
     def _now(self) -> int:
         return seconds_of(self._clock.now())

@@ -125,6 +125,7 @@ class Owner:
                     "there is no passkey yet, so nobody could sign in; add one with: strongroom auth passkey"
                 )
             _write(connection, _OFF, "1")
+            pending.forget_who_signed_in(connection)
 
     def switch_on(self) -> None:
         """Let the passphrase count again."""

@@ -36,6 +36,9 @@ MAX_ROWS_OF_ONE: Final = 20
 USED_ROWS_KEPT_S: Final = 3600
 """How long (seconds) the page can still say that it was used, rather than that it is unknown."""
 
+MAX_USED_ROWS: Final = 1000
+"""At most so many say so, the newest: to say no takes nothing, so a stranger can use up as many as he likes."""
+
 CODE_CHARS: Final = 8
 _TOKEN_BYTES: Final = 24
 _COOKIE_BYTES: Final = 32
@@ -81,10 +84,15 @@ class Approvals:
     """The sign-ins of one appliance that wait. Threads and processes may share them."""
 
     def __init__(
-        self, database: Database, clock: Clock, max_rows: int = MAX_ROWS, max_rows_of_one: int = MAX_ROWS_OF_ONE
+        self,
+        database: Database,
+        clock: Clock,
+        max_rows: int = MAX_ROWS,
+        max_rows_of_one: int = MAX_ROWS_OF_ONE,
+        max_used_rows: int = MAX_USED_ROWS,
     ) -> None:
         self._database, self._clock = database, clock
-        self._max_rows, self._max_rows_of_one = max_rows, max_rows_of_one
+        self._max_rows, self._max_rows_of_one, self._max_used_rows = max_rows, max_rows_of_one, max_used_rows
 
     def open(self, asked: Asked, address: str | None = None, cookie: str | None = None) -> Opened:
         """Begin a sign-in.
@@ -97,7 +105,7 @@ class Approvals:
         share = "" if address is None else share_of(address)
         with self._database.transaction() as connection:
             now = seconds_of(self._clock.now())
-            _sweep(connection, now)
+            _sweep(connection, now, self._max_used_rows)
             self._make_room(connection, share)
             if cookie is None or not _is_ours(connection, cookie):
                 cookie = secrets.token_urlsafe(_COOKIE_BYTES)
@@ -162,9 +170,13 @@ class Approvals:
             )
         return changed.rowcount > 0
 
-    def take(self, token: str, cookie: str) -> Asked | None:
-        """Use the sign-in up: to one caller what was asked, to every other and later one None."""
-        taken = self._take("hash", token, cookie, "")
+    def take(self, token: str, cookie: str, *, needs_sign_in: bool = False) -> Asked | None:
+        """Use the sign-in up: to one caller what was asked, to every other and later one None.
+
+        Args:
+            needs_sign_in: only while the owner counts as recognised on it, which is looked at in the same instant.
+        """
+        taken = self._take("hash", token, cookie, "AND signed_in IS NOT NULL " if needs_sign_in else "")
         return None if taken is None else taken.asked
 
     def take_approved(self, code: str, cookie: str) -> tuple[Asked, Choice] | None:
@@ -222,6 +234,12 @@ def end_all(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM pending WHERE used IS NULL")
 
 
+def forget_who_signed_in(connection: sqlite3.Connection) -> None:
+    """Ask anew on every page on which the owner was recognised and has not answered: what he was known by counts no more.
+    Within the caller's transaction."""
+    connection.execute("UPDATE pending SET signed_in = NULL WHERE used IS NULL")
+
+
 def code_of(token: str) -> str:
     """The approve code of a form's token, as it is shown."""
     return _shown(_code(token))
@@ -245,9 +263,14 @@ def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
-def _sweep(connection: sqlite3.Connection, now: int) -> None:
+def _sweep(connection: sqlite3.Connection, now: int, max_used: int) -> None:
     connection.execute(
         "DELETE FROM pending WHERE (used IS NULL AND expires <= ?) OR used <= ?", (now, now - USED_ROWS_KEPT_S)
+    )
+    connection.execute(
+        "DELETE FROM pending WHERE rowid IN "
+        "(SELECT rowid FROM pending WHERE used IS NOT NULL ORDER BY used DESC, rowid DESC LIMIT -1 OFFSET ?)",
+        (max_used,),
     )
 
 

@@ -65,7 +65,7 @@ def limits() -> Iterator[tuple[str, str]]:
     )
     yield "a body to `/mcp`", f"{_size(body.MAX_BODY_BYTES)}, {_time(body.READ_WITHIN_S)}"
     yield "a body to anything about signing in", f"{_size(door.MAX_BODY_BYTES)}, {_time(door.READ_WITHIN_S)}"
-    yield "requests at work", f"{live.MAX_REQUESTS} in all, {live.MAX_REQUESTS_OF_ONE} of one token; more is 503"
+    yield "requests at work", f"{live.MAX_REQUESTS} in all, {live.MAX_REQUESTS_OF_ONE} of one grant; more is 503"
     yield "connections that wait", f"{protocol.MAX_CONNECTIONS}; the one that waited longest makes room"
     yield "free wrong guesses at the passphrase", f"{throttle.FREE} in {_time(throttle.WINDOW_S)}"
     yield "guesses from one known address", f"{throttle.FREE_OF_ONE} in {_time(throttle.WINDOW_OF_ONE_S)}"

@@ -20,7 +20,7 @@ from service.web.oauth.waiting import Waiting
 
 async def allow(desk: Desk, request: Request, waiting: Waiting, choice: Choice) -> Response:
     """Give what was chosen to the client of this form. The owner has been recognised."""
-    asked = await desk.do(lambda: desk.approvals.take(waiting.token, waiting.cookie))
+    asked = await desk.do(lambda: desk.approvals.take(waiting.token, waiting.cookie, needs_sign_in=True))
     return messages.used(desk.pages) if asked is None else await allow_taken(desk, request, asked, choice)
 
 

@@ -134,6 +134,22 @@ async def test_a_full_or_stopping_house_lets_nobody_in(grants: Grants, clock: He
     lookup.close()
 
 
+async def test_a_grant_with_many_tokens_takes_no_more_than_its_share(grants: Grants, clock: HeldClock) -> None:
+    """A client gets one more access token with each refresh; they share one limit."""
+    (greedy, token), (_, other) = static.create(grants, "greedy"), static.create(grants, "modest")
+    lookup = Lookup(grants)
+    live = Live(lookup)
+    guard = Guard(say_yes, lookup, live, clock)
+    with ExitStack() as at_work:
+        for number in range(MAX_REQUESTS_OF_ONE):
+            request = Request(digest(f"sra_{number}"), is_stream=False, grant_id=greedy.id)
+            at_work.enter_context(live.serving(request))
+        assert (await answered(guard, token))[0] == 503
+        assert (await answered(guard, other))[0] == 200
+    assert (await answered(guard, token))[0] == 200
+    lookup.close()
+
+
 async def test_a_database_that_hangs_lets_nobody_in(
     grants: Grants, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

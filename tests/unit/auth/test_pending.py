@@ -12,7 +12,7 @@ import pytest
 
 from service.auth.asked import Asked, Choice, Client
 from service.auth.model import READ, WRITE
-from service.auth.pending import LIFETIME_S, Approvals, code_of, plain_code
+from service.auth.pending import LIFETIME_S, Approvals, code_of, forget_who_signed_in, plain_code
 from service.auth.tables import SCHEMA
 from service.store.db import Database
 from tests.support.clock import HeldClock
@@ -81,6 +81,21 @@ def test_the_owner_is_recognised_once_on_one_page_of_one_browser(approvals: Appr
         assert found.is_signed_in is is_signed_in
     approvals.take(here.token, here.cookie)
     assert not approvals.sign_in(here.token, here.cookie)
+
+
+def test_what_the_owner_was_known_by_can_be_taken_back_until_the_answer(
+    approvals: Approvals, database: Database
+) -> None:
+    """issue 5 (lost device): a page that a passkey had opened gives nothing once that passkey is forgotten, whatever the
+    request that is under way has seen before."""
+    opened = approvals.open(ASKED)
+    assert approvals.take(opened.token, opened.cookie, needs_sign_in=True) is None
+    assert approvals.sign_in(opened.token, opened.cookie)
+    with database.transaction() as connection:
+        forget_who_signed_in(connection)
+    assert approvals.take(opened.token, opened.cookie, needs_sign_in=True) is None
+    assert approvals.sign_in(opened.token, opened.cookie)
+    assert approvals.take(opened.token, opened.cookie, needs_sign_in=True) == ASKED
 
 
 def test_of_many_takers_at_once_one_gets_it(approvals: Approvals) -> None:
@@ -170,6 +185,18 @@ def test_a_crowd_without_addresses_pushes_out_its_own(database: Database, clock:
     assert approvals.find(owners.token, owners.cookie) is not None
     count = database.connection().execute("SELECT count(*) FROM pending").fetchone()[0]
     assert count == 20
+
+
+def test_what_strangers_use_up_is_bounded_too(database: Database, clock: HeldClock) -> None:
+    """Attack 61's kind: to ask and to deny takes nobody's word, and each leaves a row with up to 4,096 characters of state."""
+    approvals = Approvals(database, clock, max_rows=50, max_rows_of_one=50, max_used_rows=10)
+    for number in range(100):
+        opened = approvals.open(replace(ASKED, state=f"{number}"))
+        assert approvals.take(opened.token, opened.cookie) is not None
+    waiting = approvals.open(ASKED)
+    used = database.connection().execute("SELECT state FROM pending WHERE used IS NOT NULL ORDER BY rowid").fetchall()
+    assert [row["state"] for row in used] == [f"{number}" for number in range(90, 100)]
+    assert approvals.find(waiting.token, waiting.cookie) is not None
 
 
 def test_no_secret_of_a_sign_in_is_in_the_database(approvals: Approvals, database: Database) -> None:

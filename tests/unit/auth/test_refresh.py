@@ -13,6 +13,7 @@ from service.auth.asked import Client
 from service.auth.minting import Issued
 from service.auth.refusal import Refusal
 from service.auth.tokens import digest
+from service.errors import Forbidden
 from tests.support.clock import HeldClock
 from tests.support.signing_in import SigningIn
 
@@ -331,6 +332,36 @@ def test_a_client_can_give_back_what_it_has(rooms: SigningIn, client: Client) ->
     assert rooms.call(renewed.access_token) is None
     assert not is_alive(rooms)
     assert rooms.grants.revoke_token(digest(renewed.refresh_token), client.id) is None
+
+
+def test_a_change_that_is_under_way_stops_when_its_token_ends(
+    rooms: SigningIn, client: Client, clock: HeldClock
+) -> None:
+    """Attack 79's kind, auth.md 7.7: the last look before a change becomes visible is at the token it came by, and not only at
+    the grant, which lives on: given back alone (RFC 7009), put aside as lost, or expired."""
+    issued = rooms.signed_in(client)
+    under_way = rooms.grants.find(digest(issued.access_token))
+    assert under_way is not None
+    rooms.grants.check(under_way)
+    rooms.grants.revoke_token(digest(issued.access_token), client.id)
+    with pytest.raises(Forbidden):
+        rooms.grants.check(under_way)
+
+    lost = rooms.refresh.renew(client.id, issued.refresh_token)
+    under_way = rooms.grants.find(digest(lost.access_token))
+    assert under_way is not None
+    clock.move(timedelta(hours=2))
+    kept = rooms.refresh.renew(client.id, issued.refresh_token)
+    with pytest.raises(Forbidden):
+        rooms.grants.check(under_way)
+
+    under_way = rooms.grants.find(digest(kept.access_token))
+    assert under_way is not None
+    rooms.grants.check(under_way)
+    clock.move(timedelta(seconds=kept.expires_in_s))
+    assert rooms.grants.living((under_way.id,)) == {under_way.id}
+    with pytest.raises(Forbidden):
+        rooms.grants.check(under_way)
 
 
 def test_what_is_anothers_cannot_be_given_back(rooms: SigningIn, client: Client) -> None:
