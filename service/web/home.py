@@ -92,10 +92,18 @@ class Home:
             await self.ping()
             pinged, self._pinged = self._pinged, anyio.Event()
             pinged.set()
-            is_busy = self._in_flight or self.problem is not None
-            with anyio.move_on_after(BUSY_PING_S if is_busy else PING_S):
+            await self._until_it_is_time()
+
+    async def _until_it_is_time(self) -> None:
+        """Not a ping for each request: they would cost as much as the requests."""
+        since = anyio.current_time()
+        is_time = False
+        while not is_time:
+            with anyio.move_on_after(BUSY_PING_S):
                 await self._wake.wait()
-            self._wake = anyio.Event()
+            is_busy = self._in_flight or self.problem is not None or self._wake.is_set()
+            is_time = bool(is_busy) or anyio.current_time() - since >= PING_S
+        self._wake = anyio.Event()
 
     def look_again(self) -> None:
         """Ping now: something suggests that home went away or was restarted."""
@@ -105,8 +113,6 @@ class Home:
     def in_flight(self) -> Iterator[None]:
         """Count one request, so that home keeps hearing of us."""
         self._in_flight += 1
-        if self._in_flight == 1:
-            self.look_again()
         try:
             yield
         finally:
