@@ -63,6 +63,36 @@ async def test_an_answer_that_does_not_come_is_not_waited_for(
         is_over.set()
 
 
+async def test_whoever_was_told_to_try_again_has_had_nothing_done(
+    threads: Threads, rooms: SigningIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack 82: while another program held the database, codes waited in line, their clients were told 503, and then they were
+    exchanged all the same; to try again was a replay (attack 34), which ended the grant."""
+    monkeypatch.setattr(threads_, "WITHIN_S", 0.4)
+    monkeypatch.setattr(threads_, "IN_LINE_S", 0.1)
+    client = rooms.client()
+    code = rooms.code(client)
+    is_over, are_done = threading.Event(), []
+    async with anyio.create_task_group() as tasks:
+
+        async def wait_for_the_disk() -> None:
+            with pytest.raises(Unavailable):
+                await threads.run(lambda: is_over.wait(20))
+
+        async def exchange() -> None:
+            with pytest.raises(Unavailable):
+                await threads.run(lambda: are_done.append(rooms.redeem(client, code)))
+            is_over.set()
+
+        for _ in range(2):
+            tasks.start_soon(wait_for_the_disk)
+        await anyio.sleep(0)
+        tasks.start_soon(exchange)
+    threads._pool.shutdown(wait=True)  # whatever stood in line has had its turn
+    assert not are_done
+    assert rooms.redeem(client, code).access_token
+
+
 async def test_nobody_piles_up_work(threads: Threads) -> None:
     """More than MAX_WAITING at once are told to come back; the others are served, and then there is room again."""
     is_over, refused, served = threading.Event(), [], []
