@@ -33,7 +33,11 @@ def test_a_leftover_with_one_of_the_two_versions_is_dropped(
     assert texts(vault) == {}
 
 
-@pytest.mark.parametrize("name", [staging.aside_name(OLD, NEW), staging.guard_name(), staging.PREFIX + "unknown.tmp"])
+@pytest.mark.parametrize(
+    "name",
+    [staging.aside_name(OLD, NEW), staging.guard_name(), staging.PREFIX + "unknown.tmp"],
+    ids=["aside", "guard", "unknown"],  # the names hold chance
+)
 def test_a_leftover_with_anything_else_becomes_a_visible_copy(files: VaultFiles, vault: Path, name: str) -> None:
     (vault / "a").mkdir()
     (vault / "a" / name).write_bytes(OTHER)
