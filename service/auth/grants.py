@@ -17,7 +17,7 @@ from typing import Final
 
 from service.auth.model import Grant
 from service.clock import Clock
-from service.errors import Forbidden, GrantNotFound
+from service.errors import Forbidden
 from service.store.db import Database
 
 MIN_TOUCH_S: Final = 60
@@ -106,24 +106,6 @@ class Grants:
         """Every grant there ever was, the oldest first."""
         rows = self.database.connection().execute("SELECT * FROM grant_ ORDER BY created, rowid")
         return tuple(grant_of(row) for row in rows)
-
-    def revoke(self, word: str) -> tuple[Grant, ...]:
-        """Take back the grant with this id, or else the living one of this name.
-
-        Returns the grants that ended now: none when it was revoked before.
-
-        Raises:
-            GrantNotFound: nothing answers to it.
-        """
-        known = self.all()
-        named = [grant for grant in known if grant.id == word] or [grant for grant in known if grant.name == word]
-        if not named:
-            raise GrantNotFound(word)
-        return self.end((grant.id for grant in named), "owner")
-
-    def revoke_all(self) -> tuple[Grant, ...]:
-        """Take back every grant; returns those that ended now."""
-        return self.end((grant.id for grant in self.all()), "owner")
 
     def revoke_token(self, token_hash: bytes, client_id: str) -> GivenBack | None:
         """Take back what a client gives back (RFC 7009): an access token alone, or with a refresh token its grant.

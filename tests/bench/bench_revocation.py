@@ -96,7 +96,7 @@ def _end_of(stream: socket.socket) -> float:
 
 def _by_transaction(grants: Grants) -> Callable[[str], float]:
     def revoke(grant_id: str) -> float:
-        grants.revoke(grant_id)
+        grants.end([grant_id], "owner")
         return time.monotonic()
 
     return revoke

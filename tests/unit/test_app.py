@@ -23,8 +23,8 @@ def test_everything_is_given_back_so_that_the_next_can_begin(tmp_path: Path) -> 
     opened = len(os.listdir("/proc/self/fd"))
     for _ in range(2):
         with app.assembled(settings) as appliance:
-            static.create(appliance.grants, "laptop")
-            appliance.grants.revoke("laptop")
+            grant, _ = static.create(appliance.grants, "laptop")
+            appliance.grants.end([grant.id], "owner")
             assert [problem.partition(",")[0] for problem in app.problems(appliance)] == [
                 "history: the scheduler does not run"
             ]

@@ -79,7 +79,7 @@ class LateLookup(Lookup):
 
     async def find(self, token_hash: bytes) -> Grant | None:
         grant = await super().find(token_hash)
-        self.grants.revoke_all()
+        self.grants.end([grant.id for grant in self.grants.all()], "owner")
         self.polled = anyio.Event()
         await self.polled.wait()
         return grant

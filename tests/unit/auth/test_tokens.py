@@ -13,7 +13,7 @@ from service.auth.grants import Grants
 from service.auth.model import READ, WRITE, local
 from service.auth.tables import SCHEMA
 from service.auth.tokens import digest
-from service.errors import BadArgument, Conflict, Forbidden, GrantNotFound
+from service.errors import BadArgument, Conflict, Forbidden
 from service.store.db import Database
 from tests.support.clock import HeldClock
 
@@ -76,7 +76,7 @@ def test_another_process_sees_a_revocation_at_once(tmp_path: Path, grants: Grant
     other, kept = static.create(grants, "phone")
     elsewhere = Grants(Database(tmp_path, [SCHEMA]), clock)
     before = grants.epoch()
-    assert [ended.id for ended in elsewhere.revoke(grant.id)] == [grant.id]
+    assert [ended.id for ended in elsewhere.end([grant.id], "owner")] == [grant.id]
     assert grants.epoch() > before
     assert grants.find(digest(token)) is None
     assert grants.find(digest(kept)) == other
@@ -86,16 +86,12 @@ def test_another_process_sees_a_revocation_at_once(tmp_path: Path, grants: Grant
     grants.check(other)
 
 
-def test_a_token_is_revoked_by_id_by_name_or_with_all_the_others(grants: Grants) -> None:
+def test_a_grant_ends_once_and_only_it(grants: Grants) -> None:
     """auth.md 7.7."""
-    for name in ("one", "two", "three"):
-        static.create(grants, name)
-    assert [grant.name for grant in grants.revoke("two")] == ["two"]
-    assert grants.revoke("two") == ()
-    assert [grant.name for grant in grants.revoke_all()] == ["one", "three"]
-    assert grants.revoke_all() == ()
-    with pytest.raises(GrantNotFound, match="strongroom tokens list"):
-        grants.revoke("four")
+    one, two, three = (static.create(grants, name)[0] for name in ("one", "two", "three"))
+    assert [grant.id for grant in grants.end([two.id], "owner")] == [two.id]
+    assert [grant.id for grant in grants.end([one.id, two.id, three.id], "owner")] == [one.id, three.id]
+    assert grants.end([two.id], "owner") == ()
 
 
 def test_a_name_is_free_again_once_its_token_has_ended(grants: Grants, clock: HeldClock) -> None:
@@ -106,7 +102,7 @@ def test_a_name_is_free_again_once_its_token_has_ended(grants: Grants, clock: He
     clock.move(timedelta(days=1))
     second, token = static.create(grants, "laptop")
     assert grants.find(digest(token)) == second
-    assert [grant.id for grant in grants.revoke("laptop")] == [second.id]
+    assert [grant.id for grant in grants.end([second.id], "owner")] == [second.id]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "two\nlines", "x" * 61, "-x", "a\u202eb"])
