@@ -13,7 +13,7 @@ from contextlib import ExitStack, asynccontextmanager, closing
 import anyio
 import structlog
 
-from service.app import Doors, be_the_one_server, public_face, warn_when_open
+from service import face
 from service.auth import audience, tables
 from service.auth.audit import Audit
 from service.auth.grants import Grants
@@ -48,10 +48,10 @@ def serve(settings: Settings) -> None:
     clock = SystemClock(settings.zone)
     mounts.prepare_state(settings.state)
     with ExitStack() as held:
-        held.callback(be_the_one_server(settings))
+        held.callback(face.be_the_one_server(settings))
         database = held.enter_context(closing(Database(settings.state, (tables.SCHEMA,))))
         listener = held.enter_context(serving.listen(settings.host, settings.port))
-        warn_when_open(settings)
+        face.warn_when_open(settings)
         host, port = listener.getsockname()[:2]
 
         def ready() -> None:
@@ -86,8 +86,8 @@ async def _serve(
     def problems() -> Sequence[str]:
         return () if home.problem is None else (home.problem,)
 
-    doors = Doors(settings, clock, grants, audit, lookup, live, base)
+    doors = face.Doors(settings, clock, grants, audit, lookup, live, base)
     with ExitStack() as held:
         held.callback(lookup.close)
-        app = held.enter_context(public_face(Forward(home), doors, problems, lifespan))
+        app = held.enter_context(face.put_on(Forward(home), doors, problems, lifespan))
         await serving.serve(app, listener, live.stop, on_ready)
