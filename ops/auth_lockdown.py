@@ -97,7 +97,8 @@ def _is_written(secret: str, environ: Mapping[str, str], settings: Settings) -> 
 
 def _say_what_next(ended: Ended, *, is_written: bool, has_secret: bool) -> None:
     output.say(
-        f"\n{len(ended.grants)} tokens and sign-ins, {ended.passkeys} passkeys and {ended.clients} clients ended. "
+        f"\nended: {output.counted(len(ended.grants), 'grant')} (tokens and sign-ins), {output.counted(ended.passkeys, 'passkey')}, "
+        f"{output.counted(ended.clients, 'client')}. "
         "What is shown above is shown once."
     )
     steps = [

@@ -58,9 +58,10 @@ def _at(line: Mapping[str, Fact]) -> datetime:
 
 
 def _facts(line: Mapping[str, Fact]) -> str:
-    return "  ".join(f"{name}={_word(fact)}" for name, fact in line.items() if name not in _KNOWN)
+    told = ((name, fact) for name, fact in line.items() if name not in _KNOWN and fact not in (None, ""))
+    return "  ".join(f"{name}={_word(fact)}" for name, fact in told)
 
 
 def _word(fact: Fact) -> str:
-    text = str(fact)
+    text = ("no", "yes")[fact] if isinstance(fact, bool) else str(fact)
     return text if text and text.isprintable() and " " not in text else json.dumps(text, ensure_ascii=False)

@@ -85,6 +85,11 @@ def progress(what: str) -> Iterator[Callable[[int], None]]:
         yield lambda size_bytes: bar.advance(task, size_bytes)
 
 
+def counted(number: int, word: str) -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def say(sentence: str) -> None:
     """Write one sentence for the person to stderr."""
     click.echo(printable(sentence), err=True)

@@ -67,7 +67,7 @@ def command(
             if as_json:
                 output.print_json(_facts(plan, None))
             return exits.OK if is_dry or not _are_in_the_way(plan) else exits.CONFLICT
-        output.confirm(f"Restore {timeline.counted(len(plan.work), 'file')}?", is_yes=is_yes)
+        output.confirm(f"Restore {output.counted(len(plan.work), 'file')}?", is_yes=is_yes)
         owner = Actor("owner", "owner", permit=lambda: None)
         with nullcontext() if as_json else output.progress("restoring") as tick:
             done = restore.apply(history, asked, owner, lambda item: tick(_size(history, item)) if tick else None)
@@ -96,9 +96,9 @@ def _show_plan(history: History, plan: Plan, *, is_dry: bool) -> None:
         if (then := _then(history, item)) is not None:
             diffs.show(shown(item.path), _present(history, item), then)
     if same and not plan.work:
-        output.say(f"nothing to restore: {timeline.counted(len(same), 'file')} as they were then.")
+        output.say(f"nothing to restore: {output.counted(len(same), 'file')} as they were then.")
     if plan.left:
-        output.say(f"{timeline.counted(plan.left, 'note')} newer than that will stay; --exact removes them.")
+        output.say(f"{output.counted(plan.left, 'note')} newer than that will stay; --exact removes them.")
 
 
 def _line(history: History, item: Item) -> str:
@@ -117,7 +117,7 @@ def _tell(asked: Asked, done: Restored) -> None:
         output.say(f"not restored: {shown(failed.path)}: {failed.why}")
     for caution in done.cautions:
         output.say(f"{shown(caution.path)}: {caution.what}")
-    output.say(f"restored {timeline.counted(len(done.done), 'file')}.")
+    output.say(f"restored {output.counted(len(done.done), 'file')}.")
     if done.before is not None and done.done:
         what = "--all" if not asked.paths else shlex.join(asked.paths)
         output.say(f"to undo: strongroom restore {what} --revision {done.before[: timeline.ID_CHARS]} --exact")

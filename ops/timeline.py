@@ -44,8 +44,3 @@ def by(revision: Revision) -> str:
     if revision.grant is not None:
         return revision.grant
     return {"restore": "restore", "before-restore": "outside"}.get(revision.reason or "", "outside")
-
-
-def counted(number: int, word: str) -> str:
-    """`1 file`, `2,000 files`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.checks import running
 from ops.checks.finding import Finding, Patient, fail, ok, warn
-from ops.timeline import counted
+from ops.output import counted
 
 if TYPE_CHECKING:
     from service.history.history import History

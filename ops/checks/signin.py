@@ -9,6 +9,7 @@ from typing import Final
 
 from ops.checks import running
 from ops.checks.finding import Finding, Patient, fail, ok, warn
+from ops.output import counted
 from service.auth.audit import FILE_NAME, TRAFFIC_NAME, Audit
 from service.auth.clients import Clients
 from service.auth.grants import Grants
@@ -37,17 +38,20 @@ def way_in(patient: Patient) -> Finding:
         if not owner.has_passphrase() and not usable:
             return _no_way_in(patient, is_off=owner.is_off())
         strangers = [one.name for one in passkeys.all() if not passkeys.is_usable(one)]
-        ways = [*(["a passphrase"] if owner.has_passphrase() else []), *([f"{usable} passkeys"] if usable else [])]
-        counted = _counted(database, patient)
+        ways = [
+            *(["a passphrase"] if owner.has_passphrase() else []),
+            *([counted(usable, "passkey")] if usable else []),
+        ]
+        facts = _alive(database, patient)
     if strangers:
         return warn(
-            f"{len(strangers)} passkeys are for another address, such as {strangers[0]!r}",
+            f"{counted(len(strangers), 'passkey')} made for another address, such as {strangers[0]!r}",
             "a passkey belongs to the host in STRONGROOM_PUBLIC_URL, which is another one now",
             "set it as it was, or add new ones: strongroom auth passkey add --name phone",
         )
     unseen = (settings.state / INITIAL_FILE).exists()
     first = "; the first passphrase waits: strongroom auth passphrase --show-initial" if unseen else ""
-    return ok(f"by {' or '.join(ways)}; {counted}{first}")
+    return ok(f"by {' or '.join(ways)}; {facts}{first}")
 
 
 def _no_way_in(patient: Patient, *, is_off: bool) -> Finding:
@@ -64,12 +68,13 @@ def _no_way_in(patient: Patient, *, is_off: bool) -> Finding:
     return warn("there is no passphrase and no passkey, although the server runs", means, todo)
 
 
-def _counted(database: db.Database, patient: Patient) -> str:
+def _alive(database: db.Database, patient: Patient) -> str:
     now = patient.clock.now()
     alive = [grant for grant in Grants(database, patient.clock).all() if grant.is_alive(now)]
     tokens = sum(grant.client_id is None for grant in alive)
     own = sum(one.created is not None for one in Clients(database, patient.clock, patient.settings).all())
-    return f"{tokens} tokens and {len(alive) - tokens} sign-ins are alive, {own} clients came or were added"
+    came = f"{counted(own, 'client')} came or {'was' if own == 1 else 'were'} added"
+    return f"alive: {counted(tokens, 'token')}, {counted(len(alive) - tokens, 'sign-in')}; {came}"
 
 
 def audit_log(patient: Patient) -> Finding:

@@ -92,6 +92,18 @@ def test_the_audit_log_is_shown_as_lines_and_as_a_table_without_what_drives_a_te
     assert typed("log", "--since", "now").exit_code == 0
 
 
+def test_the_table_of_the_audit_log_says_yes_and_no_and_leaves_out_what_is_empty(state: Path) -> None:
+    """For a person; JSON keeps every fact as it is."""
+    audit(state).note("token_created", grant="abc234", write=True, folders="", days=0)
+    audit(state).note("client_unknown", client=None, is_disabled=False)
+    shown = typed("log").stdout
+    for words in ("write=yes", "is_disabled=no", "days=0"):
+        assert words in shown
+    assert "folders" not in shown
+    assert "client=" not in shown
+    assert json.loads(typed("log", "--json").stdout.splitlines()[0])["folders"] == ""
+
+
 def test_a_line_that_somebody_else_wrote_into_the_log_stops_nothing(state: Path) -> None:
     """A log that was mended by hand is still a log."""
     audit(state).note("deny")

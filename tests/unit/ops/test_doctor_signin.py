@@ -140,7 +140,7 @@ def test_ways_in_are_counted_with_what_was_let_in(house: House, owner: Owner) ->
     with closing(Database(house.state, [SCHEMA])) as database:
         static.create(Grants(database, CLOCK), "laptop")
     found = signin.way_in(patient(house))
-    says(found, Verdict.OK, "by a passphrase; 1 tokens and 0 sign-ins are alive, 0 clients")
+    says(found, Verdict.OK, "by a passphrase; alive: 1 token, 0 sign-ins; 0 clients")
     assert "--show-initial" in found.found
     assert first not in found.found
     owner.reveal_initial()
@@ -153,7 +153,7 @@ def test_a_passkey_for_another_address_is_told_and_fails_when_it_is_the_only_way
     with closing(Database(house.state, [SCHEMA])) as database:
         database.connection().execute("INSERT INTO passkey VALUES (x'01', 'phone', x'', 0, 'old.example.org', 1, NULL)")
     says(signin.way_in(patient(house, public_url=PUBLIC)), Verdict.WARN, "'phone'")
-    says(signin.way_in(patient(house, public_url="https://old.example.org")), Verdict.OK, "1 passkeys")
+    says(signin.way_in(patient(house, public_url="https://old.example.org")), Verdict.OK, "or 1 passkey;")
     owner.switch_off()
     says(signin.way_in(patient(house, public_url=PUBLIC)), Verdict.FAIL, "--on")
 
