@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ops.checks import folders
+from ops.checks import folders, public
 from ops.checks.finding import Finding, Patient, fail, ok, warn
 from service.store import db, mounts
 from service.store.files import VaultFiles
@@ -210,7 +210,7 @@ def settings_fit(patient: Patient) -> Finding:
     settings = patient.settings
     traps = []
     is_open = settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.origin_secrets
-    if is_open and (settings.public_url or settings.allowed_hosts):
+    if is_open and (public.is_told_to_others(settings) or settings.allowed_hosts):
         traps.append(
             "it listens beyond this machine without STRONGROOM_ORIGIN_SECRET: publish the port on 127.0.0.1 only, or set the secret"
         )

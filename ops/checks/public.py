@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ops.checks.finding import Finding, Patient, fail, ok, warn
+from service.settings import Settings
 
 _QUICK: Final = ".trycloudflare.com"
 _FUNNEL: Final = ".ts.net"
@@ -96,7 +97,7 @@ def origin_secret(patient: Patient) -> Finding:
             )
         what = "two values, of which one can go" if len(settings.origin_secrets) > 1 else "set"
         return ok(f"{what}; whatever comes without it gets an empty 404")
-    if settings.public_url is None or _is_loopback(host):
+    if not is_told_to_others(settings):
         return ok("not set, and nothing comes from outside")
     if unable:
         return ok(f"not set: {unable} cannot send one")
@@ -107,6 +108,11 @@ def origin_secret(patient: Patient) -> Finding:
         "Traefik (customRequestHeaders) can, a named tunnel of Cloudflare with a Transform Rule for request headers; "
         "cloudflared by itself, quick tunnels and Tailscale cannot",
     )
+
+
+def is_told_to_others(settings: Settings) -> bool:
+    """Whether there is a public address, and it leads to more than this machine: `./ops/up --port` sets one that does not."""
+    return settings.public_url is not None and not _is_loopback(urlsplit(settings.public_url).hostname or "")
 
 
 def _is_loopback(host: str) -> bool:

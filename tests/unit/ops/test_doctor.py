@@ -508,10 +508,11 @@ def test_a_folder_that_a_setting_names_is_found_whatever_its_case(changes: dict[
 
 
 def test_the_image_as_ops_up_starts_it_is_well_and_says_what_that_rests_on(furnished: House) -> None:
-    """A warning that everybody gets teaches people to pass over warnings."""
-    found = places.settings_fit(patient(furnished, NOW, host="0.0.0.0"))
-    assert found.verdict is Verdict.OK
-    assert "published on 127.0.0.1 only" in found.found
+    """A warning that everybody gets teaches people to pass over warnings. With `--port` it names this machine's address."""
+    for public_url in (None, "http://127.0.0.1:8590", "http://localhost:8590", "http://[::1]:8590"):
+        found = places.settings_fit(patient(furnished, NOW, host="0.0.0.0", public_url=public_url))
+        assert found.verdict is Verdict.OK
+        assert "published on 127.0.0.1 only" in found.found
 
 
 # -- history and scheduler --------------------------------------------------------------------------------------------
