@@ -48,6 +48,8 @@ def command(
         choice = _choice(found.asked, here.settings, folders, days, is_read_only=is_read_only)
         for line in _told(found.asked, choice, found.address):
             output.say(line)
+        if misspelt := here.missing_folders(choice.folders):
+            output.say(permits.not_there(misspelt))
         output.confirm("Let it in?", is_yes=is_yes)
         if approvals.approve_by_code(code, choice) is None:
             raise Conflict("that sign-in has ended meanwhile; begin again at the client.")

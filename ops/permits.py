@@ -6,17 +6,20 @@ about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ops.opened import Opened
 from service.auth.audit import Audit
 from service.auth.clients import Clients
 from service.auth.grants import Grants
 from service.auth.tables import SCHEMA
 from service.clock import Clock
+from service.errors import AppError
 from service.settings import Settings
 from service.store.db import Database
+from service.vault import named_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,23 @@ class Permits:
     grants: Grants
     audit: Audit
     clients: Clients
+
+    def missing_folders(self, names: Sequence[str]) -> Sequence[str]:
+        """Those of the folders that a grant is limited to which the vault does not have. None where no vault can be read:
+        before the first start, and at the edge of a split Strongroom."""
+        notes = Opened(self.settings, self.clock)
+        try:
+            return named_folders.missing(notes.files, names) if names else ()
+        except (AppError, OSError):
+            return ()
+        finally:
+            notes.close()
+
+
+def not_there(folders: Sequence[str]) -> str:
+    """The sentence about folders that are perhaps misspelt. Only a hint: the folder may be made later."""
+    named = ", ".join(repr(folder) for folder in folders)
+    return f"mind: your notes have no folder {named}, so nothing can be seen there until they have."
 
 
 @contextmanager

@@ -42,6 +42,9 @@ def create(name: str, is_read_only: bool, folders: Sequence[str], days: int | No
             "token_created", grant=grant.id, name=grant.name, write=grant.may_write, folders=", ".join(grant.folders)
         )
         listing = _listing(here, (grant,), is_live=False)
+        misspelt = here.missing_folders(grant.folders)
+    if misspelt:
+        output.say(permits.not_there(misspelt))
     if as_json:
         output.print_json({**listing.facts(grant), "token": token})
         return
@@ -56,7 +59,7 @@ def create(name: str, is_read_only: bool, folders: Sequence[str], days: int | No
 @click.option("--all", "with_ended", is_flag=True, help="Also those that were revoked or have expired.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(with_ended: bool, as_json: bool) -> None:
-    """Show all that can be revoked: tokens, and the clients that signed in.
+    """Show what can come in: tokens, and sign-ins of clients.
 
     Live is how many requests of it are being answered this moment, as the running service says; ? when none runs. A name in
     (brackets) is the host that stands for a client; `unverified` is a client whose name is its own claim. Last used and
@@ -74,7 +77,10 @@ def list_(with_ended: bool, as_json: bool) -> None:
     if shown:
         output.print_table(HEADINGS, [listing.row(grant) for grant in shown])
     else:
-        output.say("nothing can come in; make a token with: strongroom tokens create --name laptop")
+        output.say(
+            "nothing can come in: add the address to a client and let it in on the page that opens, or make a token with: "
+            "strongroom tokens create --name laptop"
+        )
     if listing.streams is None:
         output.say("no service answers on this state, so what is live cannot be told.")
 

@@ -87,7 +87,7 @@ class RevisionNotFound(NotFound):
 class GrantNotFound(NotFound):
     """No token, sign-in or client by that id or name. `what` says which of them was looked for."""
 
-    def __init__(self, asked: str, nearest: Sequence[str] = (), what: str = "token") -> None:
+    def __init__(self, asked: str, nearest: Sequence[str] = (), what: str = "token or sign-in") -> None:
         hint = f" Did you mean {_either(nearest)}?" if nearest else ""
         where = "strongroom auth clients" if what == "client" else "strongroom tokens list"
         super().__init__(f"there is no {what} {asked!r}; list them with: {where}.{hint}")

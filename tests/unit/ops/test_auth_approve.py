@@ -159,3 +159,13 @@ def test_an_approval_stands_in_the_audit_log_without_its_code(house: House) -> N
     (line,) = Audit(house.state, house.clock).lines()
     assert (line["event"], line["client"], line["write"]) == ("approve_cli", "c1", True)
     assert code not in str(line)
+
+
+def test_a_folder_that_the_notes_do_not_have_is_said_before_the_yes(house: House) -> None:
+    """The page refuses a misspelt folder; here it is the owner's word, and he is told."""
+    (settings_for(house.state.parent).vault / "Recipes").mkdir()
+    code, cookie = house.waiting()
+    asked = typed(code, "--folder", "Recepies", "--folder", "Recipes").output
+    assert "no folder 'Recepies'," in asked
+    assert house.taken(code, cookie) is None
+    assert "no folder" not in typed(code, "--folder", "Recipes", "--yes").output

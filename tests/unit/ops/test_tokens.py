@@ -223,3 +223,16 @@ def test_what_the_commands_do_stands_in_the_audit_log(state: Path) -> None:
         ("token_created", made["id"]),
         ("revoke", made["id"]),
     ]
+
+
+def test_a_token_for_a_folder_that_is_not_there_is_made_and_says_so(state: Path) -> None:
+    """It may be made later, so nothing is refused; stdout is the token alone, for scripts."""
+    (settings_for(state.parent).vault / "Recipes").mkdir()
+    made = typed("create", "--name", "cook", "--folder", "Recipes", "--folder", "Recepies/Soups/")
+    assert made.exit_code == 0
+    assert len(made.stdout.split()) == 1
+    assert "no folder 'Recepies/Soups'," in made.stderr
+    assert "no folder" not in typed("create", "--name", "baker", "--folder", "Recipes").stderr
+    settings_for(state.parent).vault.joinpath("Recipes").rmdir()
+    settings_for(state.parent).vault.rmdir()
+    assert typed("create", "--name", "early", "--folder", "Recipes").exit_code == 0
