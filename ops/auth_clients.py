@@ -26,7 +26,10 @@ def command(context: click.Context) -> None:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(as_json: bool = False) -> None:
-    """Show the clients there are: known ones, those you added, and those that introduced themselves."""
+    """Show the clients there are.
+
+    Those that come with Strongroom, those you added, and those that introduced themselves.
+    """
     from ops import permits
     from ops.grant_list import shown
 
@@ -55,10 +58,10 @@ def list_(as_json: bool = False) -> None:
 @click.option("--yes", "is_yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def add(url: str, is_yes: bool, as_json: bool) -> None:
-    """Fetch the document of a client that names itself by URL, now, and take the client in.
+    """Take in a client that names itself by the URL of a document.
 
-    Or let one in again that was removed. This command asks the host in the URL, over https and nowhere else; the service
-    itself never fetches anything.
+    The document is fetched, now, over https, from the host in the URL and nowhere else; the service itself never fetches
+    anything. One that was removed is let in again.
     """
     from ops import permits
 
@@ -84,9 +87,10 @@ def add(url: str, is_yes: bool, as_json: bool) -> None:
 @click.argument("word", metavar="ID|NAME|HOST")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def remove(word: str, as_json: bool) -> None:
-    """Switch a client off, and revoke all it has; as `strongroom tokens revoke --client`.
+    """Switch a client off, and revoke all it has.
 
-    It is answered with an error until it introduces itself anew; one that names itself by URL stays off until you add it.
+    The same as `strongroom tokens revoke --client`. It is answered with an error until it introduces itself anew; one that
+    names itself by URL stays off until you add it.
     """
     from ops import permits, tokens
 

@@ -32,7 +32,10 @@ def command() -> None:
 @click.option("--name", required=True, help="Your word for it, such as phone.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def add(name: str, as_json: bool) -> None:
-    """Make a code with which a browser can make a passkey; good for ten minutes, once."""
+    """Make a code with which a browser can make a passkey.
+
+    It is good once, for ten minutes.
+    """
     from service.auth.passkeys import CODE_LIFETIME_S
 
     with _passkeys() as (passkeys, here):
@@ -52,7 +55,10 @@ def add(name: str, as_json: bool) -> None:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(as_json: bool) -> None:
-    """Show the passkeys there are, and those that cannot be used because the address changed."""
+    """Show the passkeys there are.
+
+    One that was made for another address cannot be used.
+    """
     with _passkeys() as (passkeys, here):
         found = passkeys.all()
         usable = {passkey.id for passkey in found if passkeys.is_usable(passkey)}
@@ -83,9 +89,9 @@ def list_(as_json: bool) -> None:
 @click.option("--force", "is_forced", is_flag=True, help="Even the last one while the passphrase is switched off.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def remove(name: str, is_forced: bool, as_json: bool) -> None:
-    """Forget a passkey, such as that of a lost phone: it opens nothing from now on.
+    """Forget a passkey, such as that of a lost phone.
 
-    What it let in before stays in: see strongroom tokens list.
+    It opens nothing from now on. What it let in before stays in: see strongroom tokens list.
     """
     with _passkeys() as (passkeys, here):
         gone = passkeys.remove(name, leaving_one=not is_forced and _is_passphrase_off(here))

@@ -144,7 +144,7 @@ def test_up_twice_changes_nothing_and_says_how_to_make_another_token(with_engine
     token = printed_token(with_engine.up(str(vault)))
     again = with_engine.up()
     assert "It runs already" in again
-    assert f"Vault    {vault}" in again
+    assert f"Vault       {vault}" in again
     assert token not in again
     (another,) = re.findall(r"another one: (.* tokens create --name laptop)$", again, re.MULTILINE)
     made = subprocess.run(

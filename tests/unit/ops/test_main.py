@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -180,3 +180,22 @@ def test_a_reader_that_stops_reading_is_no_failure_worth_a_line(printing: str) -
         process.stdout.close()
         complaint = process.stderr.read()
     assert (process.returncode, complaint) == (exits.PIPE_CLOSED, b"")
+
+
+def _groups(command: click.Command, words: str) -> Iterator[tuple[str, click.Group]]:
+    if isinstance(command, click.Group):
+        yield words, command
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _groups(below, f"{words} {name}")
+
+
+def test_no_list_of_commands_breaks_off_in_the_middle_of_a_sentence() -> None:
+    """A person who forgot a command reads these lines; click cuts the long ones short."""
+    groups = dict(_groups(commands.strongroom, "strongroom"))
+    assert {"strongroom", "strongroom auth", "strongroom auth passkey", "strongroom tokens"} <= set(groups)
+    for words, group in groups.items():
+        told = group.get_help(click.Context(group, info_name=words, terminal_width=80))
+        assert [line for line in told.splitlines() if line.endswith("...") and "[OPTIONS]" not in line] == []

@@ -107,7 +107,7 @@ def test_without_a_public_address_it_says_what_phones_lack() -> None:
     """Issue 5: prints URL, token, passphrase, how to connect each kind of client, and for phones what is missing."""
     said = printed()
     for words in (
-        "Token    srs_abc ",
+        "Token       srs_abc ",
         "Passphrase  seven words ",
         '  claude mcp add --transport http strongroom http://127.0.0.1:8500/mcp --header "Authorization: Bearer srs_abc"\n',
         "  claude mcp add --transport http strongroom http://127.0.0.1:8500/mcp\n",
