@@ -200,6 +200,9 @@ def test_the_machine_lets_in_and_the_page_goes_on_by_itself(tab: Tab, service: S
     with tab.loading():
         tab.click("details a")
     code = tab.see("document.querySelector('code b').textContent")
+    tab.look(320, is_dark=False)  # to be read off a phone and typed elsewhere: no piece of it breaks at its dashes
+    for piece in ("code b", "p code:nth-of-type(1)", "p code:nth-of-type(2)", "p code:nth-of-type(3)"):
+        assert tab.see(f"document.querySelector('{piece}').getClientRects().length") == 1, piece
     assert service.cli("auth", "approve", code, "--read-only", "--yes").returncode == 0
     arrived = query_of(tab.arrived_at(CLAUDE_BACK))
     assert len(arrived["code"]) == 1

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
@@ -55,9 +55,9 @@ class House:
         app = Router(routes(self.desk), redirect_slashes=False, default=answers.not_found)
         return TestClient(app, base_url=self.desk.base, headers={"Origin": self.desk.base}, follow_redirects=False)
 
-    def waiting(self) -> tuple[TestClient, Opened]:
+    def waiting(self, asked: Asked = ASKED) -> tuple[TestClient, Opened]:
         """A browser in which a sign-in waits."""
-        browser, opened = self.browser(), self.desk.approvals.open(ASKED)
+        browser, opened = self.browser(), self.desk.approvals.open(asked)
         browser.cookies.set(door.cookie_name(self.desk.base), opened.cookie)
         return browser, opened
 
@@ -132,6 +132,21 @@ def test_a_passkey_signs_in_for_the_request_and_the_choices_are_those_of_the_con
     assert (pending.is_signed_in, pending.is_used) == (True, False)
     [line] = [line for line in house.events() if line["event"] == "login_ok"]
     assert (line["method"], line["passkey"], line["client"]) == ("passkey", "phone", CLIENT.id)
+
+
+@pytest.mark.parametrize(
+    ("redirect_uri", "words"),
+    [
+        ("cursor://mcp/callback", "the app on this device that opens cursor: links"),
+        ("http://127.0.0.1:7777/callback", "127.0.0.1:7777, a program on this device"),
+        ("https://app.example/cb", "goes to app.example."),
+    ],
+)
+def test_the_page_says_in_words_where_the_answer_goes(house: House, redirect_uri: str, words: str) -> None:
+    """Issue 5, consent: where the answer goes is shown; this page comes before the choices as often as not."""
+    browser, opened = house.waiting(replace(ASKED, redirect_uri=redirect_uri))
+    shown = re.sub(r"<[^>]*>", "", asked_for(browser, opened).text)
+    assert words in shown
 
 
 def test_without_a_right_answer_the_request_is_not_signed_in(house: House) -> None:
