@@ -144,6 +144,7 @@ def test_a_passkey_signs_in_for_the_request_and_the_choices_are_those_of_the_con
 )
 def test_the_page_says_in_words_where_the_answer_goes(house: House, redirect_uri: str, words: str) -> None:
     """Issue 5, consent: where the answer goes is shown; this page comes before the choices as often as not."""
+    house.registered()
     browser, opened = house.waiting(replace(ASKED, redirect_uri=redirect_uri))
     shown = re.sub(r"<[^>]*>", "", asked_for(browser, opened).text)
     assert words in shown
