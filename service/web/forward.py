@@ -8,6 +8,8 @@ with it what home was doing for the request.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,8 +36,15 @@ PASSED_BACK: Final = (
 )
 """What of home's answer the client gets, besides its status and body."""
 
+KINDS: Final = ("", "application/json", "text/event-stream", "text/plain")
+"""Of content that home answers with. A page or a program would be the edge's own in a browser's eyes."""
+
+FOR_THE_EDGE_TO_SAY: Final = (401, 407)
+"""Home knows no tokens; a client would throw its own away."""
+
 _INTERNAL_ERROR: Final = -32603
 _EVENT_STREAM: Final = "text/event-stream"
+_READABLE: Final = re.compile(rb"[\t\x20-\x7e]*")
 _log = structlog.get_logger()
 
 
@@ -63,6 +72,11 @@ _CUT: Final = _Trouble(
 _SLOW: Final = _Trouble(
     504,
     "The vault did not answer in time. If this was to change something, look whether it was changed before you try again.",
+)
+_ODD: Final = _Trouble(
+    502,
+    "The vault gave no answer that can be passed on; tell the owner. If this was to change something, look whether it was "
+    "changed before you try again.",
 )
 _BUSY: Final = _Trouble(
     503, "The vault is busy or is just being stopped. Nothing was done; try again in a few seconds."
@@ -97,6 +111,8 @@ class Forward:
             async with self._home.request(MCP_PATH, acting(), scope["headers"], body) as answer:
                 if answer.status_code == 503:
                     return _BUSY
+                if not _is_one_of_homes(answer):
+                    return _ODD
                 await passing.take(answer)
                 return None
         except (NotHomeError, httpx2.HTTPError, httpx2.StreamError, assertion.TooLongError) as error:
@@ -114,7 +130,7 @@ class _Passing:
 
     async def take(self, answer: httpx2.Response) -> None:
         """Pass on all of it, each piece as it comes."""
-        headers = [(name.lower(), value) for name, value in answer.headers.raw if name.lower() in PASSED_BACK]
+        headers = [(name, value) for name, value in _headers(answer) if name in PASSED_BACK]
         self._is_events = answer.headers.get("content-type", "").startswith(_EVENT_STREAM)
         await self._reply.send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
         async for piece in answer.aiter_raw():
@@ -137,6 +153,22 @@ class _Passing:
             is_between = self._tail.replace(b"\r", b"").endswith(b"\n\n") or not self._tail
             event = b"event: message\ndata: " + json.dumps(error).encode() + b"\n\n" if is_between else b""
             await self._reply.send({"type": "http.response.body", "body": event, "more_body": False})
+
+
+def _is_one_of_homes(answer: httpx2.Response) -> bool:
+    """Whether home, as it is when nobody has changed it, could have answered so."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_final = answer.status_code in (200, 202) or 400 <= answer.status_code < 600
+    is_plain = kind in KINDS and answer.headers.get("content-encoding", "identity") == "identity"
+    return is_final and is_plain and answer.status_code not in FOR_THE_EDGE_TO_SAY
+
+
+def _headers(answer: httpx2.Response) -> Iterator[tuple[bytes, bytes]]:
+    """Each that can be written into an answer of ours; no length beside chunks (RFC 9112 §6.3)."""
+    is_chunked = "transfer-encoding" in answer.headers
+    for name, value in answer.headers.raw:
+        if _READABLE.fullmatch(value) and not (is_chunked and name.lower() == b"content-length"):
+            yield name.lower(), value
 
 
 async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 
 import anyio
@@ -80,9 +81,14 @@ class Home:
             max_connections=MAX_REQUESTS + 8, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_FOR_S
         )
         timeout = httpx2.Timeout(IDLE_S, connect=CONNECT_S, pool=CONNECT_S)
-        # The environment's proxies are left aside: notes go where STRONGROOM_HOME_URL says and nowhere else.
+        # The environment's proxies are left aside: notes go where STRONGROOM_HOME_URL says and nowhere else. No cookie is taken:
+        # a tunnel's own would be sent on with every request, and are not what was signed.
         async with httpx2.AsyncClient(
-            verify=ssl.create_default_context(), trust_env=False, limits=limits, timeout=timeout
+            verify=ssl.create_default_context(),
+            trust_env=False,
+            limits=limits,
+            timeout=timeout,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         ) as self._client:
             yield self
 
