@@ -274,6 +274,11 @@ class Passkeys:
         return seconds_of(self._clock.now())
 
 
+def is_known(connection: sqlite3.Connection, passkey: Passkey) -> bool:
+    """Whether this passkey is (still) one of the owner's, within the caller's transaction."""
+    return connection.execute("SELECT 1 FROM passkey WHERE id = ?", (passkey.id,)).fetchone() is not None
+
+
 def normal(code: str) -> str:
     """A code as it was meant: letter case, blanks and hyphens do not matter."""
     return "".join(char for char in code.lower() if char not in "- \t\r\n")

@@ -195,6 +195,11 @@ class Owner:
         return connection.execute("SELECT 1 FROM passkey LIMIT 1").fetchone() is not None
 
 
+def counts(connection: sqlite3.Connection) -> bool:
+    """Whether the passphrase lets anybody in, within the caller's transaction: it may have been switched off."""
+    return connection.execute("SELECT 1 FROM sign_in WHERE k = ?", (_OFF,)).fetchone() is None
+
+
 def _write(connection: sqlite3.Connection, key: str, value: str) -> None:
     connection.execute("INSERT OR REPLACE INTO sign_in VALUES (?, ?)", (key, value))
 

@@ -14,6 +14,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -157,13 +158,21 @@ class Approvals:
             )
         return self.find_by_code(code) if changed.rowcount else None
 
-    def sign_in(self, token: str, cookie: str) -> bool:
+    def sign_in(
+        self, token: str, cookie: str, still_counts: Callable[[sqlite3.Connection], bool] = lambda _: True
+    ) -> bool:
         """Note that the owner was recognised (passphrase or passkey) in this form of this browser, while it waits.
 
         So a form that is shown again, because a folder does not exist, asks for nothing twice. False: it is gone.
+
+        Args:
+            still_counts: whether what he was recognised by counts now, asked in the same instant: it may have been taken back
+                since it was looked at.
         """
         now = seconds_of(self._clock.now())
         with self._database.transaction() as connection:
+            if not still_counts(connection):
+                return False
             changed = connection.execute(
                 "UPDATE pending SET signed_in = ? WHERE hash = ? AND cookie_hash = ? AND used IS NULL AND expires > ?",
                 (now, _hash(token), _hash(cookie), now),

@@ -83,12 +83,20 @@ def read(body: bytes, allowed: Sequence[str] = ()) -> Introduced:
 
 
 def _object(body: bytes) -> dict[str, object]:
+    """As it can be read in one way only: in UTF-8 (RFC 8259 §8.1), each name once."""
     try:
-        members = json.loads(body)
+        members = json.loads(body.decode("utf-8-sig"), object_pairs_hook=_once_each)
     except (ValueError, RecursionError):
         raise Refusal("invalid_client_metadata", "the body must be a JSON object in UTF-8.") from None
     if not isinstance(members, dict):
         raise Refusal("invalid_client_metadata", "the body must be a JSON object in UTF-8.")
+    return members
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError
     return members
 
 

@@ -16,6 +16,7 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.auth.passphrase import counts
 from service.web.oauth import choices, door, finish, form, messages, waiting
 from service.web.oauth.choices import Filled, Problem
 from service.web.oauth.desk import Desk
@@ -56,7 +57,7 @@ async def _allow(desk: Desk, request: Request, sent: Waiting) -> Response:
         refused = await _recognised(desk, request, sent, filled)
         if refused is not None:
             return refused
-        if not await desk.do(lambda: desk.approvals.sign_in(token, cookie)):
+        if not await desk.do(lambda: desk.approvals.sign_in(token, cookie, counts)):
             return messages.gone(desk.pages)
     missing = () if look is None else await desk.do(lambda: look(choice.folders))
     if missing:

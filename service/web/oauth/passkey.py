@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.auth.ceremonies import COPIED, PasskeyRefused
+from service.auth.passkeys import is_known
 from service.auth.pending import Pending
 from service.auth.tokens import digest
 from service.web.oauth import door, form, messages, waiting
@@ -57,7 +58,7 @@ def _recognise(desk: Desk, found: Waiting, address: str | None) -> Pending | Non
         if is_copied:
             _log.warning("passkey.copied", way_out="another device has its key: strongroom auth passkey remove")
         raise
-    if not desk.approvals.sign_in(found.token, found.cookie):
+    if not desk.approvals.sign_in(found.token, found.cookie, lambda connection: is_known(connection, passkey)):
         return None
     desk.audit.note("login_ok", client=client, address=address, method="passkey", passkey=passkey.name)
     return desk.approvals.find(found.token, found.cookie)

@@ -64,6 +64,23 @@ def give_grant(database: Database, client_id: str, clock: HeldClock, revoked_day
 
 
 @pytest.mark.parametrize(
+    "sent",
+    [
+        body("http://localhost/").decode().encode("utf-16"),
+        body("http://localhost/").decode().encode("utf-32-le"),
+        b'{"redirect_uris":["https://evil.example/"],"redirect_uris":["http://localhost/"]}',
+        b'{"redirect_uris":["http://localhost/"],"jwks":{"a":1,"a":2}}',
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_no_registration(clients: Clients, sent: bytes) -> None:
+    """Attack 41's kind, for RFC 7591: what stands in front of us must not have read something else."""
+    with pytest.raises(Refusal) as refused:
+        clients.register(sent)
+    assert refused.value.error == "invalid_client_metadata"
+    assert clients.register(b"\xef\xbb\xbf" + body("http://localhost/")).client.redirect_uris == ("http://localhost/",)
+
+
+@pytest.mark.parametrize(
     ("client_id", "name", "redirect"),
     [
         ("https://claude.ai/oauth/mcp-oauth-client-metadata", "Claude", "https://claude.ai/api/mcp/auth_callback"),

@@ -389,6 +389,29 @@ def test_what_can_be_used_is_not_cleared_away(rooms: SigningIn, client: Client, 
     assert not is_alive(rooms)
 
 
+def test_a_client_that_renews_in_a_loop_does_not_fill_the_disk(
+    rooms: SigningIn, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack 61's kind, by whoever has a grant: each renewal leaves rows. The newest tokens are good, and theft is found out
+    for as many generations as there can honestly be."""
+    monkeypatch.setattr(purge, "MAX_ACCESS_TOKENS", 10)
+    monkeypatch.setattr(purge, "MAX_GENERATIONS", 20)
+    other = rooms.signed_in(rooms.client())
+    issued = [rooms.signed_in(client)]
+    for _ in range(40):
+        issued.append(rooms.refresh.renew(client.id, issued[-1].refresh_token))
+    purge.purge(rooms.database, rooms.clock)
+    counted = rooms.database.connection().execute("SELECT kind, count(*) AS n FROM token GROUP BY kind ORDER BY kind")
+    assert [(row["kind"], row["n"]) for row in counted] == [("a", 10 + 1), ("r", 20 + 1 + 1)]
+    assert all(rooms.call(one.access_token) for one in [*issued[-10:], other])
+    with pytest.raises(Refusal):
+        rooms.refresh.renew(client.id, issued[5].refresh_token)
+    assert rooms.call(issued[-1].access_token), "a copy of what is no longer known ends nothing"
+    with pytest.raises(Refusal):
+        rooms.refresh.renew(client.id, issued[25].refresh_token)
+    assert not rooms.call(issued[-1].access_token)
+
+
 def test_a_code_that_nobody_fetched_leaves_no_living_grant(rooms: SigningIn, client: Client, clock: HeldClock) -> None:
     """The owner's list shows as living what somebody can use."""
     rooms.code(client)

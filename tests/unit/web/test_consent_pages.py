@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from service.auth.asked import Choice
 from service.auth.model import READ, WRITE
+from service.auth.passphrase import Owner
 from service.auth.pending import LIFETIME_S
 from service.web.oauth import door as door_
 from tests.support.front_door import (
@@ -372,6 +373,40 @@ def test_five_wrong_guesses_and_then_nobody_looks_any_more(door: FrontDoor, monk
     door.clock.move(timedelta(seconds=30))
     assert browser.post("/oauth/consent", data=allowing(throttled)).status_code == 200
     assert door.desk.throttle.fails() == 0
+
+
+def test_a_guess_that_was_overtaken_by_others_is_not_looked_at(
+    door: FrontDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attacks 28 and 30: of guesses at the same instant each sees that one may be made; what counts is the word of the one
+    transaction that counts it. Not even the right passphrase is looked at then."""
+    browser = door.browser()
+    page = browser.get(asking())
+    for _ in range(5):
+        page = browser.post("/oauth/consent", data=allowing(page, passphrase="wrong"))
+    monkeypatch.setattr(type(door.desk.throttle), "wait_s", lambda _self, _address=None: 0)
+    looked: list[str] = []
+    monkeypatch.setattr(type(door.desk.owner), "matches", lambda _self, given: looked.append(given) or True)
+    refused(door, browser.post("/oauth/consent", data=allowing(page)), 429)
+    assert looked == []
+
+
+def test_a_passphrase_that_is_switched_off_while_it_is_looked_at_opens_nothing(
+    door: FrontDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """issue 5 (the passphrase can be switched off): to look at it takes a tenth of a second."""
+    matches = type(door.desk.owner).matches
+
+    def overtaken(owner: Owner, given: str) -> bool:
+        found = matches(owner, given)
+        with door.desk.grants.database.transaction() as connection:
+            connection.execute("INSERT INTO sign_in VALUES ('passphrase_off', '1')")
+        return found
+
+    browser = door.browser()
+    page = browser.get(asking())
+    monkeypatch.setattr(type(door.desk.owner), "matches", overtaken)
+    refused(door, browser.post("/oauth/consent", data=allowing(page)), 410)
 
 
 def test_other_addresses_do_not_get_around_the_wait(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from service.auth.asked import Asked, Client
 from service.auth.audit import Audit
 from service.auth.grants import Grants
 from service.auth.model import SCOPES
+from service.auth.passkeys import Passkey, Passkeys
 from service.auth.pending import Opened
 from service.auth.tables import SCHEMA
 from service.store.db import Database
@@ -177,6 +178,27 @@ def test_without_a_right_answer_the_request_is_not_signed_in(house: House) -> No
     refusals = [line["event"] for line in house.events()]
     assert refusals.count("passkey_refused") == len(tries)
     assert signed(browser, opened, phone.sign(options(answer), origin=BASE)).status_code == 200, "the page goes on"
+
+
+def test_a_passkey_that_is_forgotten_while_it_signs_opens_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """issue 5 (lost device): between the signature that is looked at and the sign-in that is noted lies an instant."""
+    phone = house.registered()
+    browser, opened = house.waiting()
+    finish = Passkeys.finish_signing_in
+
+    def overtaken(passkeys: Passkeys, text: str, pending_hash: bytes, cookie_hash: bytes) -> Passkey:
+        found = finish(passkeys, text, pending_hash, cookie_hash)
+        passkeys.remove(found.name)
+        return found
+
+    page = options(asked_for(browser, opened))
+    monkeypatch.setattr(Passkeys, "finish_signing_in", overtaken)
+    assert signed(browser, opened, phone.sign(page, origin=BASE)).status_code == 410
+    pending = house.desk.approvals.find(opened.token, opened.cookie)
+    assert pending is not None
+    assert not pending.is_signed_in
 
 
 def test_refusals_do_not_make_the_passphrase_wait(house: House) -> None:
