@@ -1,4 +1,4 @@
-"""What the guard and the scope check add to a tool call: `python -m tests.bench.bench_guard [ROUNDS]`.
+"""What the guard and the scope check add to a tool call: `python -m tests.bench.bench_admission [ROUNDS]`.
 
 In one process, without a network: the same call goes to the protocol's endpoint behind the guard and, with a grant that
 needs no looking up, to the endpoint itself; in turns, and whose turn is first changes each time. `added` is the median of the
