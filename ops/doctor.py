@@ -112,7 +112,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[tuple[str, Finding]]:
         )
         return
     patient = Patient(settings, SystemClock(settings.zone), environ)
-    for name, check in checks(at_the_edge=bool(settings.edge_keys) and settings.home_url is not None):
+    for name, check in checks(at_the_edge=settings.is_edge):
         yield name, _done(check, patient)
 
 

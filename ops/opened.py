@@ -15,6 +15,7 @@ from functools import cached_property
 
 from service import settings as settings_
 from service.clock import Clock, SystemClock
+from service.errors import Misconfigured
 from service.settings import Settings
 from service.store.files import VaultFiles
 from service.store.lock import Lock
@@ -72,10 +73,29 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     return settings
 
 
+def settings_with_notes(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings, for a command that is about notes.
+
+    Raises:
+        BadSettings: naming every problem.
+        Misconfigured: they are those of an edge.
+    """
+    settings = load_settings(environ)
+    if settings.is_edge:
+        raise Misconfigured(
+            "this is the edge of a split Strongroom, which has no notes and no history; type it at home, where they are."
+        )
+    return settings
+
+
 @contextmanager
 def opened(environ: Mapping[str, str] | None = None) -> Iterator[Opened]:
-    """Open what the settings name, and close it afterwards."""
-    settings = load_settings(environ)
+    """Open what the settings name, and close it afterwards.
+
+    Raises:
+        BadSettings, Misconfigured: as `settings_with_notes`.
+    """
+    settings = settings_with_notes(environ)
     parts = Opened(settings, SystemClock(settings.zone))
     try:
         yield parts

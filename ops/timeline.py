@@ -22,13 +22,13 @@ def opened() -> Iterator[History]:
     Raises:
         BadSettings, BadMount, VaultMissing, Misconfigured: as their makers.
     """
-    from ops.opened import load_settings
+    from ops.opened import settings_with_notes
     from service.clock import SystemClock
     from service.history import opening
     from service.history.model import Setup
     from service.store import mounts
 
-    settings = load_settings()
+    settings = settings_with_notes()
     mounts.prepare_state(settings.state, settings.vault)
     with opening.opened(Setup.of(settings), SystemClock(settings.zone)) as history:
         yield history

@@ -75,7 +75,7 @@ def clock(patient: Patient) -> Finding:
         )
     local = now.astimezone(zone)
     is_set = patient.environ.get("TZ") or patient.environ.get("TZ_FILE")
-    if not is_set and not local.utcoffset():
+    if not is_set and not local.utcoffset() and not patient.settings.is_edge:  # whose day begins nowhere
         return warn(
             f"it is {local:%Y-%m-%d %H:%M} in {zone.key}; TZ is not set",
             "your day may begin hours away from midnight UTC, and daily notes with it",

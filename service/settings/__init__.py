@@ -70,6 +70,11 @@ class Settings:
     log_format: str
     zone: ZoneInfo
 
+    @property
+    def is_edge(self) -> bool:
+        """Whether these are the settings of a split Strongroom's public half, which has no notes."""
+        return bool(self.edge_keys) and self.home_url is not None
+
     def base_url(self, port: int | None = None) -> str:
         """The address that clients use, without a path: the public URL, else this machine's own. Never a header's word.
 

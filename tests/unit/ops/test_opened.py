@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ops.commands import strongroom
 from ops.opened import load_settings, opened
-from service.errors import BadSettings, Busy, VaultMissing
+from service.errors import BadSettings, Busy, Misconfigured, VaultMissing
 from service.guards import paths
 
 
@@ -44,3 +46,17 @@ def test_a_missing_vault_is_told_only_when_the_vault_is_asked_for(tmp_path: Path
 def test_bad_settings_stop_a_command_before_it_opens_anything() -> None:
     with pytest.raises(BadSettings, match="did you mean STRONGROOM_VAULT"):
         load_settings({"STRONGROOM_VALUT": "/vault"})
+
+
+@pytest.mark.parametrize("words", [("history",), ("commit",), ("restore", "a.md"), ("hidden",), ("backup", "-")])
+def test_at_the_edge_a_command_about_notes_says_where_to_type_it(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 5, edge: it needs no vault, so to tell its owner to mount one would lead him astray."""
+    edge = {"STRONGROOM_EDGE_KEY": "k" * 64, "STRONGROOM_HOME_URL": "http://127.0.0.1:8485"}
+    for name, value in (environ(tmp_path) | edge).items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "vault").rmdir()
+    refused = CliRunner().invoke(strongroom, [*words]).exception
+    assert isinstance(refused, Misconfigured)
+    assert "type it at home" in str(refused)
