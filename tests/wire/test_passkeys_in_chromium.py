@@ -71,9 +71,7 @@ def test_a_passkey_is_made_with_the_code_and_kept_by_the_device(chromium: Chromi
     add_passkey(tab, service, "virtual")
     tab.look(320, is_dark=False)
     assert tab.see("document.querySelector('.command').textContent") == "strongroom auth passphrase --off"
-    assert (
-        tab.see("[...document.querySelectorAll('.command span')].map(word => word.getClientRects().length)") == [1]
-    )
+    assert tab.see("[...document.querySelectorAll('.command span')].map(word => word.getClientRects().length)") == [1]
     assert "The passkey is added" in tab.text
     [kept] = tab.ask("WebAuthn.getCredentials", authenticatorId=device)["credentials"]
     assert kept["rpId"] == "localhost"
