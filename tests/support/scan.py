@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -23,15 +24,18 @@ MIN_CHARS: Final = 8
 Named = tuple[str, bytes]
 
 
-def leaks(secrets: Mapping[str, str], *places: Iterable[Named]) -> list[tuple[str, str]]:
+def leaks(secrets: Mapping[str, str], *places: Iterable[Named], is_plain: bool = False) -> list[tuple[str, str]]:
     """Which secret is found where, both by name: a failing test must not show the secret itself.
+
+    Args:
+        is_plain: look for each as it is alone; for places that are large and that nothing here writes to.
 
     Raises:
         AssertionError: a secret is too short to look for, or there is nothing to look through.
     """
     assert secrets
     assert all(len(secret) >= MIN_CHARS for secret in secrets.values())
-    looked_for = {name: spellings(secret) for name, secret in secrets.items()}
+    looked_for = {name: {secret.encode()} if is_plain else spellings(secret) for name, secret in secrets.items()}
     found, looked_through = [], 0
     for place, data in (one for many in places for one in many):
         looked_through += len(data)
@@ -74,6 +78,31 @@ def git_objects(git_dir: Path) -> Iterator[Named]:
     )
     assert done.stdout, f"no objects in {git_dir.name}"
     yield f"objects of {git_dir.name}", done.stdout
+
+
+def image_layers(archive: Path) -> Iterator[Named]:
+    """Every file of every layer of an image that `save` wrote, with the image's own documents.
+
+    Raises:
+        AssertionError: it holds no layers.
+    """
+    layers = 0
+    with tarfile.open(archive) as image:
+        for member in image:
+            file = image.extractfile(member) if member.isfile() else None
+            if file is None:
+                continue
+            try:
+                with tarfile.open(fileobj=file) as layer:
+                    layers += 1
+                    for one in layer:
+                        content = layer.extractfile(one) if one.isfile() else None
+                        if content is not None:
+                            yield f"layer {layers}: {one.name}", content.read()
+            except tarfile.ReadError:
+                file.seek(0)
+                yield member.name, file.read()
+    assert layers, "no layers"
 
 
 def process(pid: int) -> Iterator[Named]:
