@@ -46,6 +46,7 @@ passed on, and each is covered by the signature."""
 
 SIGNED_PREFIX: Final = b"mcp-param-"
 _VERSION: Final = "v1"
+_NONCE_CHARS: Final = 32
 
 Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 
@@ -79,7 +80,7 @@ class Assertion:
         grant: on whose word the request comes, as kind `edge`; None for a ping.
         to: the start of home it is meant for (`Home.start`); empty for a ping, which asks for it.
         at_ms: when it was said, milliseconds since 1970 by the speaker's clock.
-        nonce: random, never said twice.
+        nonce: random, never said twice; behind the name of the start of the edge that says it.
     """
 
     call: Call
@@ -87,6 +88,11 @@ class Assertion:
     to: str
     at_ms: int
     nonce: str
+
+    @property
+    def by(self) -> str:
+        """Which start of the edge says it."""
+        return self.nonce[:-_NONCE_CHARS]
 
 
 def meaningful(headers: Headers) -> list[tuple[bytes, bytes]]:
@@ -98,9 +104,20 @@ def meaningful(headers: Headers) -> list[tuple[bytes, bytes]]:
     return [(name, b", ".join(values)) for name, values in sorted(found.items())]
 
 
-def said(call: Call, grant: Grant | None, to: str, clock: Clock) -> Assertion:
-    """A new assertion, now."""
-    return Assertion(call, grant, to, int(clock.now().timestamp() * 1000), secrets.token_hex(16))
+def said(call: Call, grant: Grant | None, to: str, clock: Clock, by: str = "") -> Assertion:
+    """A new assertion, now, by this start of the edge."""
+    nonce = by + secrets.token_hex(_NONCE_CHARS // 2)
+    return Assertion(call, grant, to, int(clock.now().timestamp() * 1000), nonce)
+
+
+def at_work(nonces: Iterable[str]) -> bytes:
+    """The body of a ping: the requests that the edge still stands for."""
+    return "\n".join(sorted(nonces)).encode()
+
+
+def still_at_work(body: bytes) -> frozenset[str]:
+    """The reverse."""
+    return frozenset(body.decode("utf-8", "replace").split("\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +182,15 @@ class Once:
     def __init__(self, clock: Clock, max_nonces: int = MAX_NONCES) -> None:
         self._clock, self._max_nonces = clock, max_nonces
         self._seen: OrderedDict[str, int] = OrderedDict()
+        self._forgotten_ms = 0
 
     def why_not(self, one: Assertion) -> str | None:
         """Take note of it; a few words for the log when it must not be believed, None when it may."""
         now_ms = int(self._clock.now().timestamp() * 1000)
         while self._seen and next(iter(self._seen.values())) < now_ms - SKEW_S * 1000:
-            self._seen.popitem(last=False)
+            self._forgotten_ms = max(self._forgotten_ms, self._seen.popitem(last=False)[1])
+        if one.at_ms <= self._forgotten_ms:  # also where the clock was set back since
+            return "said at a time of which nothing is remembered any more: it was recorded, or a clock was set back"
         if abs(now_ms - one.at_ms) > SKEW_S * 1000:
             return "the edge's clock differs from this one by more than a minute, or it was recorded and sent again"
         if one.nonce in self._seen:

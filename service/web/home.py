@@ -1,12 +1,14 @@
 """The edge's side of the way home: one pool of connections, what is signed for it, and whether home answers.
 
-Home is pinged: every PING_S seconds, every BUSY_PING_S while requests are in flight (home ends what it has not heard of the
-edge for) or while it is away. Each answer of home tells which start of it answers; a request is signed for that one.
+Home is pinged: every PING_S seconds, every BUSY_PING_S while requests are in flight or while it is away. A ping tells which
+requests are still at work here: home ends all others, and changes nothing on the word of an edge that it has not heard of just
+now. Each answer of home tells which start of it answers; a request is signed for that one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import secrets
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -27,7 +29,7 @@ from service.web.edge import SECRET_HEADER
 
 PING_PATH: Final = "/edge/ping"
 PING_S: Final = 5.0
-BUSY_PING_S: Final = 1.0
+BUSY_PING_S: Final = 0.5
 PING_WITHIN_S: Final = 3.0
 CONNECT_S: Final = 5.0
 IDLE_S: Final = 60.0
@@ -63,6 +65,7 @@ class Home:
         self._client: httpx2.AsyncClient | None = None
         self._wake, self._pinged = anyio.Event(), anyio.Event()
         self._in_flight = 0
+        self._by, self._at_work = secrets.token_hex(8), set[str]()
         self._start = ""
         self.problem: str | None = "home was not asked yet"
         """Why home cannot be reached, a sentence for the owner; None while it answers."""
@@ -129,7 +132,7 @@ class Home:
         before, why = self.problem, f"nothing answers within {PING_WITHIN_S:g} s"
         try:
             with anyio.fail_after(PING_WITHIN_S):
-                async with self.request(PING_PATH, None, (), b""):
+                async with self.request(PING_PATH, None, (), assertion.at_work(self._at_work)):
                     why = ""
         except NotHomeError:
             why = "what answers there is not home, or has another STRONGROOM_EDGE_KEY, or a clock that is a minute off"
@@ -154,7 +157,8 @@ class Home:
             assertion.TooLongError: the grant does not fit into a request's head.
         """
         passed = assertion.meaningful(headers)
-        one = assertion.said(Call.of("POST", path, passed, body), grant, self._start if grant else "", self._clock)
+        call = Call.of("POST", path, passed, body)
+        one = assertion.said(call, grant, self._start if grant else "", self._clock, self._by)
         signed = self._keys.sign(one)
         given: Mapping[str, str] = {**_OWN_HEADERS, **self._secret, assertion.HEADER.decode(): signed}
         if self._client is None:
@@ -168,13 +172,18 @@ class Home:
         for name in ("accept", "connection"):  # the library's own; it would be another request than the one signed
             if name.encode() not in dict(passed):
                 request.headers.pop(name, None)
-        answer = await self._client.send(request, stream=True)
+        self._at_work.add(one.nonce)
         try:
-            self._recognise(one, answer)
-            yield answer
+            answer = await self._client.send(request, stream=True)
+            try:
+                self._recognise(one, answer)
+                yield answer
+            finally:
+                self._at_work.discard(one.nonce)
+                with contextlib.suppress(httpx2.HTTPError):
+                    await answer.aclose()
         finally:
-            with contextlib.suppress(httpx2.HTTPError):
-                await answer.aclose()
+            self._at_work.discard(one.nonce)
 
     def _recognise(self, one: Assertion, answer: httpx2.Response) -> None:
         start = self._keys.answered(one, answer.headers.get(assertion.ANSWER_HEADER.decode(), ""))

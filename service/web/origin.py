@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -26,7 +27,7 @@ from service.auth.assertion import Assertion, Call, Heard, Keys, Once
 from service.auth.guard import LAST_WORD_S, Reply, only_listens, unavailable
 from service.auth.live import Live, Request
 from service.auth.model import Grant
-from service.auth.vouching import Vouched, vouched_for
+from service.auth.vouching import Pulse, Vouched, vouched_for
 from service.clock import Clock
 from service.logs import Sparingly
 from service.settings import Settings
@@ -39,10 +40,16 @@ from service.web.http import Lifespan, health_routes
 MCP_PATH: Final = "/mcp"
 PING_PATH: Final = "/edge/ping"
 SILENT_S: Final = 5.0
-"""The edge pings every second while requests are in flight. When nothing was heard of it for this long, what it vouched for
-is over: a connection that it has closed meanwhile would not be seen to be closed."""
+"""The edge pings twice a second while requests are in flight. When nothing was heard of it for this long, what it vouched for
+is over: a connection that it has closed meanwhile would not be seen to be closed. It changes nothing long before
+(`vouching.FRESH_S`)."""
+
+MAX_PING_BYTES: Final = 64 * 1024
+MAX_EDGES: Final = 16
+"""Starts of the edge that are remembered, the latest: there is one at a time, and one more while it is changed."""
 
 _ASKED: Final = "strongroom.asked"
+_PINGED: Final = "strongroom.pinged"
 _log = structlog.get_logger()
 
 
@@ -72,8 +79,9 @@ class Origin:
         self._keys, self._once, self._secret = Keys(settings.edge_keys), Once(clock), Secret(settings.origin_secrets)
         self._health = Router(health_routes(problems), redirect_slashes=False, lifespan=lifespan)
         self._whole = WholeBody(self._with_body)
-        self._in_flight: dict[Request, float] = {}
-        self._heard_at = 0.0
+        self._pinged = WholeBody(self._ping, max_bytes=MAX_PING_BYTES)
+        self._in_flight: dict[Request, _Asked] = {}
+        self._pulses: OrderedDict[str, Pulse] = OrderedDict()
         self._refused = Sparingly(_log, "request.refused")
         self._strangers = Sparingly(_log, "request.refused", also=on_bad_secret)
         self.start = secrets.token_hex(16)
@@ -89,14 +97,26 @@ class Origin:
         """End what the edge vouched for when it is not heard of any more. Run for the life of the server."""
         while True:
             await anyio.sleep(SILENT_S / 5)
-            latest = anyio.current_time() - SILENT_S
-            if self._heard_at < latest:
-                unheard = [one for one, since in self._in_flight.items() if since < latest and not one.was_revoked]
-                for request in unheard:
-                    request.was_revoked = True
-                    request.scope.cancel()
-                if unheard:
-                    _log.warning("edge.silent", streams_closed=len(unheard))
+            unheard = [one for one, asked in self._in_flight.items() if asked.vouched.pulse.age_s > SILENT_S]
+            if closed := self._end(unheard):
+                _log.warning("edge.silent", streams_closed=closed)
+
+    def _end(self, requests: Sequence[Request]) -> int:
+        """End those that are not ended yet; how many there were."""
+        living = [request for request in requests if not request.was_revoked]
+        for request in living:
+            request.was_revoked = True
+            self._in_flight[request].vouched.is_over = True
+            request.scope.cancel()
+        return len(living)
+
+    def _pulse(self, one: Assertion) -> Pulse:
+        """That of the start of the edge which says this."""
+        found = self._pulses.pop(one.by, None) or Pulse()
+        self._pulses[one.by] = found
+        while len(self._pulses) > MAX_EDGES:
+            self._pulses.popitem(last=False)
+        return found
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in HEALTH_PATHS:
@@ -106,12 +126,25 @@ class Origin:
         if heard is None:
             await answers.not_found(scope, receive, send)
             return
-        self._heard_at = anyio.current_time()
         one, marked = heard.one, partial(_marked, send, heard.answer(self.start).encode())
+        sends = _Sends(send, marked)
         if one.grant is None:
-            await Response(status_code=204)(scope, receive, marked)
+            await self._pinged({**scope, _PINGED: (one, sends)}, receive, send)
         else:
-            await self._admit(one, one.grant, scope, receive, _Sends(send, marked))
+            await self._admit(one, one.grant, scope, receive, sends)
+
+    async def _ping(self, scope: Scope, receive: Receive, _send: Send) -> None:
+        """Say that we are here; end what came from the same start of the edge earlier and is no longer at work there."""
+        one, sends = scope.pop(_PINGED)
+        body = (await receive())["body"]
+        if not _is_signed(one, body):
+            self._refused.note(reason="signed for another body")
+            await answers.not_found(scope, receive, sends.plain)
+            return
+        living = assertion.still_at_work(body)
+        self._end([request for request, asked in self._in_flight.items() if _is_dropped(asked.one, one, living)])
+        self._pulse(one).beat()
+        await Response(status_code=204)(scope, receive, sends.marked)
 
     def _is_our_health_check(self, scope: Scope) -> bool:
         """Whether this machine itself asks, with the key: the tunnel's far end also comes out on loopback."""
@@ -151,18 +184,20 @@ class Origin:
             await unavailable()(scope, receive, sends.marked)
             return
         request = Request(whose, is_stream=only_listens(scope))
+        pulse = self._pulse(one)
+        pulse.beat()
+        asked = _Asked(request, one, Vouched(grant, pulse), sends)
         with self._live.serving(request):
-            self._in_flight[request] = anyio.current_time()
+            self._in_flight[request] = asked
             try:
-                inside = {**scope, _ASKED: _Asked(request, one, Vouched(grant), sends)}
-                await self._whole(inside, receive, sends.marked)
+                await self._whole({**scope, _ASKED: asked}, receive, sends.marked)
             finally:
                 del self._in_flight[request]
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked: _Asked = scope.pop(_ASKED)
         first = await receive()
-        if not hmac.compare_digest(hashlib.sha256(first["body"]).hexdigest(), asked.one.call.body):
+        if not _is_signed(asked.one, first["body"]):
             self._refused.note(reason="signed for another body")
             await answers.not_found(scope, receive, asked.sends.plain)
             return
@@ -223,6 +258,15 @@ class _Connection:
             return self._pending.pop()
         await self.is_gone.wait()
         return {"type": "http.disconnect"}
+
+
+def _is_signed(one: Assertion, body: bytes) -> bool:
+    return hmac.compare_digest(hashlib.sha256(body).hexdigest(), one.call.body)
+
+
+def _is_dropped(one: Assertion, ping: Assertion, living: Container[str]) -> bool:
+    """Whether a ping says that the edge does not stand for `one` any more; what was said after it, it cannot know."""
+    return one.by == ping.by and one.at_ms < ping.at_ms and one.nonce not in living
 
 
 async def _marked(send: Send, mark: bytes, message: Message) -> None:

@@ -132,6 +132,18 @@ def test_nothing_is_believed_twice(steps: list[tuple[int, float]]) -> None:
             believed.add(one.nonce)
 
 
+def test_what_was_forgotten_is_not_believed_when_a_clock_is_set_back() -> None:
+    """decisions.md 19: a nonce is kept for as long as the clock says; what was recorded must not outlive it by that."""
+    clock = held(NOW)
+    once, recorded = Once(clock), asserted(clock)
+    assert once.why_not(recorded) is None
+    clock.move(timedelta(seconds=SKEW_S + 10))
+    assert once.why_not(asserted(clock)) is None
+    clock.move(timedelta(seconds=-20))
+    assert "clock was set back" in str(once.why_not(recorded))
+    assert once.why_not(asserted(clock)) is None
+
+
 def test_memory_is_bounded_by_refusing_not_by_forgetting() -> None:
     """A flood cannot push a nonce out while it would still be believed."""
     clock = held(NOW)
