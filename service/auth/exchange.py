@@ -46,6 +46,8 @@ class Exchange:
         Raises:
             Refusal: `invalid_grant`, whatever is wrong with it.
         """
+        if not tokens.is_there(self._database.connection(), "code", code):
+            raise invalid_grant()
         now = seconds_of(self._clock.now())
         with self._database.transaction() as connection:
             row = connection.execute(

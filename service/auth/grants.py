@@ -112,6 +112,8 @@ class Grants:
 
         Returns None when there is no such token of this client, or it was taken back before.
         """
+        if self.grant_behind(token_hash) is None:
+            return None
         now = self.clock.now()
         with self.database.transaction() as connection:
             row = connection.execute(

@@ -56,6 +56,8 @@ class Refresh:
         Raises:
             Refusal: `invalid_grant`, whatever is wrong with the token; `invalid_scope` when more is asked than it has.
         """
+        if not tokens.is_there(self._database.connection(), "token", token):
+            raise invalid_grant()
         now = seconds_of(self._clock.now())
         self._forget(now)
         with self._database.transaction() as connection:

@@ -17,7 +17,7 @@ from service.web.oauth.desk import Desk
 
 async def show(desk: Desk, request: Request) -> Response:
     """Read what is asked: a page with the reason, a redirect with an error, or the page that asks the owner."""
-    found = await desk.do(lambda: desk.asking.read(door.parameters(request)))
+    found = await desk.do(lambda: desk.asking.read(door.parameters(request)), is_for_anybody=True)
     match found:
         case ShownError():
             return messages.shown_error(desk.pages, found)
@@ -39,7 +39,7 @@ async def _asked(desk: Desk, request: Request, asked: Asked) -> Response:
         desk.audit.note("authorize_view", client=asked.client.id, name=asked.client.name, address=seen)
         return opened, is_again
 
-    begun = await desk.do(begin)
+    begun = await desk.do(begin, is_for_anybody=True)
     if begun is None:
         return messages.no_way_in(desk.pages)
     opened, is_again = begun

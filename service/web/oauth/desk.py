@@ -95,10 +95,13 @@ class Desk:
         """Whether the owner can sign in with a passkey at this address."""
         return bool(self.passkeys.usable())
 
-    async def do(self, work: Callable[[], T]) -> T:
+    async def do(self, work: Callable[[], T], *, is_for_anybody: bool = False) -> T:
         """Run `work` in a thread and wait for what it returns or raises.
+
+        Args:
+            is_for_anybody: it writes something down for whoever asks, so it has a share of the line of its own.
 
         Raises:
             Unavailable: the state cannot be read or written, or not in time.
         """
-        return await self.threads.run(work)
+        return await self.threads.run(work, is_for_anybody=is_for_anybody)

@@ -50,7 +50,7 @@ async def answer(desk: Desk, request: Request) -> Response:
 async def _begin(desk: Desk, request: Request, code: str) -> Response:
     cookie = secrets.token_urlsafe(_COOKIE_BYTES)
     try:
-        options = await desk.do(lambda: desk.passkeys.begin_making(code, digest(cookie)))
+        options = await desk.do(lambda: desk.passkeys.begin_making(code, digest(cookie)), is_for_anybody=True)
     except CodeRefused:
         seen = door.seen_address(request, desk)
         await desk.do(lambda: desk.audit.note("passkey_code_refused", address=seen))

@@ -19,7 +19,7 @@ def register(desk: Desk) -> Answer:
         if len(kinds) != 1 or kinds[0].partition(";")[0].strip().lower() != "application/json":
             raise Refusal("invalid_client_metadata", "send a JSON object as application/json.")
         body = await request.body()
-        return json_answer((await desk.do(lambda: _taken(desk, body))).to_json(), 201)
+        return json_answer((await desk.do(lambda: _taken(desk, body), is_for_anybody=True)).to_json(), 201)
 
     return answer
 

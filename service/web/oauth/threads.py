@@ -28,6 +28,10 @@ would be a replay the second time, and end the grant."""
 MAX_WAITING: Final = 64
 """Beyond this many requests in line, the next is told to come back: nobody can pile up work here."""
 
+MAX_OF_STRANGERS: Final = 32
+"""Of these, requests that write something down for whoever comes: the rest is for those who hold something, so that a flood of
+registrations cannot keep clients from renewing their tokens."""
+
 _THREADS: Final = 2
 T = TypeVar("T")
 
@@ -38,19 +42,23 @@ class Threads:
     def __init__(self, database_path: Path) -> None:
         self._path, self._file = database_path, _identity(database_path)
         self._pool = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sign-in")
-        self._waiting = 0
+        self._waiting = self._strangers = 0
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T], *, is_for_anybody: bool = False) -> T:
         """Run `work`; what it returns or raises. An answer that comes too late is thrown away.
+
+        Args:
+            is_for_anybody: it writes something down for whoever asks, a stranger like anybody else.
 
         Raises:
             Unavailable: no answer in time, the state cannot be read or written, or too many are waiting.
         """
-        if self._waiting >= MAX_WAITING:
+        if self._waiting >= MAX_WAITING or (is_for_anybody and self._strangers >= MAX_OF_STRANGERS):
             raise Unavailable("too many are signing in at once; try again in a moment.")
         self._waiting += 1
+        self._strangers += is_for_anybody
         future = asyncio.get_running_loop().run_in_executor(self._pool, self._checked, work, time.monotonic())
-        future.add_done_callback(self._one_less)
+        future.add_done_callback(lambda done: self._one_less(done, is_for_anybody=is_for_anybody))
         try:
             async with asyncio.timeout(WITHIN_S):
                 return await asyncio.shield(future)
@@ -61,8 +69,9 @@ class Threads:
         """Let the threads end; does not wait for a database that hangs."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _one_less(self, done: asyncio.Future[T]) -> None:
+    def _one_less(self, done: asyncio.Future[T], *, is_for_anybody: bool) -> None:
         self._waiting -= 1
+        self._strangers -= is_for_anybody
         if not done.cancelled():
             done.exception()  # somebody who gave up waiting does not want to hear of it
 

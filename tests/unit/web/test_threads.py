@@ -12,12 +12,14 @@ import pytest
 
 from service.auth.audit import Audit
 from service.auth.purge import EVERY_S
+from service.auth.refusal import Refusal
+from service.auth.tokens import digest
 from service.errors import GrantNotFound, Unavailable
 from service.settings import load
 from service.web.oauth import threads as threads_
 from service.web.oauth.desk import Desk
 from service.web.oauth.housekeeping import keep_house
-from service.web.oauth.threads import MAX_WAITING, Threads
+from service.web.oauth.threads import MAX_OF_STRANGERS, MAX_WAITING, Threads
 from tests.support.clock import HeldClock
 from tests.support.signing_in import BASE, SigningIn
 
@@ -110,6 +112,43 @@ async def test_nobody_piles_up_work(threads: Threads) -> None:
                 tasks.start_soon(ask)
     assert (len(served), len(refused)) == (MAX_WAITING, 3)
     assert await threads.run(lambda: 1) == 1
+
+
+async def test_strangers_leave_room_for_those_who_hold_something(threads: Threads) -> None:
+    """Attack 61's kind: 150 connections that began sign-ins had seven of ten renewals of tokens answered with 503."""
+    is_over, refused, served = threading.Event(), [], []
+
+    async def ask() -> None:
+        try:
+            served.append(await threads.run(lambda: is_over.wait(20), is_for_anybody=True))
+        except Unavailable as error:
+            refused.append(error)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2 * MAX_OF_STRANGERS):
+                tasks.start_soon(ask)
+            await anyio.sleep(0)
+            tasks.start_soon(threads.run, lambda: served.append(True))
+            await anyio.sleep(0)
+            is_over.set()
+    assert (len(served), len(refused)) == (MAX_OF_STRANGERS + 1, MAX_OF_STRANGERS)
+    assert await threads.run(lambda: 1, is_for_anybody=True) == 1
+
+
+def test_what_a_stranger_makes_up_waits_for_nobody_who_writes(rooms: SigningIn) -> None:
+    """Attack 61's kind, for tokens: a look, and no turn at the one place where something can be written."""
+    client = rooms.client()
+    writer = sqlite3.connect(rooms.database.path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        with pytest.raises(Refusal):
+            rooms.refresh.renew(client.id, "srr_made_up")
+        with pytest.raises(Refusal):
+            rooms.redeem(client, "src_made_up")
+        assert rooms.grants.revoke_token(digest("srr_made_up"), client.id) is None
+    finally:
+        writer.close()
 
 
 async def test_another_database_in_its_place_is_not_believed(rooms: SigningIn, threads: Threads) -> None:
