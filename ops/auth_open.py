@@ -8,7 +8,7 @@ from ops import output
 
 
 @click.command()
-@click.option("--minutes", type=int, required=True, help="How long; 0 shuts it now.")
+@click.option("--minutes", type=int, default=10, show_default=True, help="How long; 0 shuts it now.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(minutes: int, as_json: bool) -> None:
     """Let new clients introduce themselves for some minutes.
