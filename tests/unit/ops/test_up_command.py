@@ -151,3 +151,37 @@ def test_where_nobody_signs_in_no_passphrase_is_spoken_of() -> None:
     said = printed(STRONGROOM_OAUTH="0").replace("Passphrase  seven words", "")
     assert "asks for the passphrase" not in said
     assert "phone" not in said
+
+
+# -- a bare machine ------------------------------------------------------------------------------------------------------
+
+
+def bare(tmp_path: Path, preset: str, may: str) -> subprocess.CompletedProcess[str]:
+    """What ops/up does about Python on a machine that gets it only by `install`."""
+    (finder, maker) = functions("find_python", "make_environment")
+    (tmp_path / "empty").mkdir()
+    brings = f"printf '#!/bin/sh\\nexit 0\\n' >{tmp_path}/empty/python3; /bin/chmod 700 {tmp_path}/empty/python3; "
+    script = "\n".join(
+        [
+            f"set -euo pipefail; PATH={tmp_path}/empty; {preset} checkout=/nowhere home={tmp_path}",
+            "die() { printf '%s\\n' \"$*\" >&2; exit 1; }; cat() { exit 7; }; " + f"may_install() {{ {may}; }}",
+            f'install() {{ {brings} echo "installed $*"; }}',
+            finder,
+            maker,
+            "make_environment",
+        ]
+    )
+    return subprocess.run(["/bin/bash", "-c", script], capture_output=True, text=True, timeout=20, check=False)
+
+
+def test_a_machine_without_python_is_given_it_where_up_may_install(tmp_path: Path) -> None:
+    """Decision 24: a fresh root has no Python at all. Fetching it goes before making the environment (which is cut off here)."""
+    assert bare(tmp_path, "", "true").stdout == "installed python3-venv\n"
+
+
+@pytest.mark.parametrize(("preset", "may"), [("", "false"), ("PYTHON=/no/such/python;", "true")])
+def test_a_machine_without_python_is_told_what_to_install_otherwise(preset: str, may: str, tmp_path: Path) -> None:
+    """Somebody who named a Python gets no other one."""
+    done = bare(tmp_path, preset, may)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "as root: apt install python3-venv" in done.stderr
