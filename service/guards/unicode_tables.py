@@ -189,13 +189,6 @@ TRAILING_JAMO: Final = (
 )
 """Hangul trailing consonants."""
 
-IGNORABLE: Final = (
-    0x00AD, 0x00AE, 0x034F, 0x0350, 0x061C, 0x061D, 0x115F, 0x1161, 0x17B4, 0x17B6, 0x180B, 0x1810, 0x200B, 0x2010,
-    0x202A, 0x202F, 0x2060, 0x2070, 0x3164, 0x3165, 0xFE00, 0xFE10, 0xFEFF, 0xFF00, 0xFFA0, 0xFFA1, 0xFFF0, 0xFFF9,
-    0x1BCA0, 0x1BCA4, 0x1D173, 0x1D17B, 0xE0000, 0xE1000,
-)
-"""Default_Ignorable_Code_Point."""
-
 SUSPECTS: Final = (
     "\u0000-\u0008" "\u000b-\u000c" "\u000e-\u001f" "\u007f-\u009f" "\u00ad-\u00ad" "\u034f-\u034f" "\u061c-\u061c"
     "\u115f-\u1160" "\u17b4-\u17b5" "\u180b-\u180f" "\u200b-\u200f" "\u202a-\u202e" "\u2060-\u206f" "\u2800-\u2800"

@@ -118,12 +118,6 @@ class Objects:
             return False
         return True
 
-    def with_prefix(self, prefix: str) -> Iterator[str]:
-        """Ids that begin with `prefix` (at least 4 hex digits)."""
-        with suppress(*_DAMAGE):
-            for found in self._store.iter_prefix(prefix.encode("ascii")):
-                yield found.decode("ascii")
-
     def write_loose(self, kind: bytes, data: bytes, *, is_synced: bool = True) -> str:
         """Store one object unless it is there; returns its id. The folder's own sync is the caller's (`sync`).
 

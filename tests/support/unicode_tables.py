@@ -51,7 +51,6 @@ _SETS: Final = {
     "LEADING_JAMO": (r"[\p{hst=L}--\p{DI}]", "Hangul leading consonants."),
     "VOWEL_JAMO": (r"[\p{hst=V}--\p{DI}]", "Hangul vowels."),
     "TRAILING_JAMO": (r"[\p{hst=T}--\p{DI}]", "Hangul trailing consonants."),
-    "IGNORABLE": (r"\p{DI}", "Default_Ignorable_Code_Point."),
 }
 _SUSPECTS: Final = r"[\p{DI}[\p{Cc}--[\t\n\r]]\p{Noncharacter_Code_Point}\uFFF9-\uFFFB\u2800]"
 
