@@ -27,6 +27,7 @@ from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
+    GetPromptResult,
     InputRequiredResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -135,6 +136,14 @@ class StrongroomServer(MCPServer[Rooms]):
                 grant=_grant_id(),
             )
         return _compact(result)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, object] | None = None, context: Context[Rooms, object] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """As the SDK, whose answer for a prompt that is not there would be an internal error, and an ERROR in the log."""
+        if name not in {prompt.name for prompt in await self.list_prompts()}:
+            raise MCPError(code=INVALID_PARAMS, message="NOT_FOUND: there is no prompt of that name; use the tools.")
+        return await super().get_prompt(name, arguments, context)
 
     async def serve_streams(
         self,

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from mcp_types import TextResourceContents, Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, TextResourceContents, Tool
 
 from service.settings.kinds import DEFAULT_TOOLSETS
 from service.store.files import version_of
@@ -173,6 +174,19 @@ async def test_a_header_that_names_another_tool_does_not_widen_a_token(service: 
 
 def _era(headers: dict[str, str]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in headers.items() if name.lower().startswith("mcp-")]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_prompt_that_is_not_there_is_a_wrong_parameter_and_no_error_of_ours(
+    service: Service, token: str, era: str
+) -> None:
+    """MCP, Prompts: an invalid name is -32602. A client must not be able to fill the log with ERROR lines."""
+    before = len(service.lines())
+    async with service.client(token, era) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.get_prompt("planted words")
+    assert (refused.value.error.code, refused.value.error.message[:10]) == (INVALID_PARAMS, "NOT_FOUND:")
+    assert not [line for line in service.lines()[before:] if line["level"] == "error"]
 
 
 async def test_answers_come_as_plain_json_or_one_event_and_say_private(service: Service, token: str) -> None:
