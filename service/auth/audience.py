@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 PATH: Final = "/mcp"
+"""Where the protocol is served; everything that calls or routes it takes the path from here."""
 
 
 def canonical(base: str) -> str:

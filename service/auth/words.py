@@ -6,7 +6,6 @@ of them are 71 bits: with the throttle in front and argon2id behind, nobody gues
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Sequence
 from functools import cache
@@ -19,11 +18,6 @@ WORDS: Final = 7
 def passphrase() -> str:
     """A new passphrase, such as `violet harbor acorn dune cobalt trumpet meadow`."""
     return " ".join(secrets.choice(listed()) for _ in range(WORDS))
-
-
-def entropy_bits() -> float:
-    """How hard such a passphrase is to guess for somebody who has the list."""
-    return WORDS * math.log2(len(listed()))
 
 
 @cache

@@ -19,13 +19,12 @@ import structlog
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from service.auth import assertion
+from service.auth import assertion, audience
 from service.auth.guard import Reply
 from service.auth.model import acting
 from service.logs import Sparingly
 from service.web.home import Home, NotHomeError
 
-MCP_PATH: Final = "/mcp"
 PASSED_BACK: Final = (
     b"content-type",
     b"content-length",
@@ -108,7 +107,7 @@ class Forward:
         if not await self._home.is_there():
             return _AWAY
         try:
-            async with self._home.request(MCP_PATH, acting(), scope["headers"], body) as answer:
+            async with self._home.request(audience.PATH, acting(), scope["headers"], body) as answer:
                 if answer.status_code == 503:
                     return _BUSY
                 if not _is_one_of_homes(answer):

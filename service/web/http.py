@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from starlette.routing import BaseRoute, Route, Router
 from starlette.types import ASGIApp
 
+from service.auth import audience
 from service.settings import Settings
 from service.web import answers
 from service.web.edge import Edge
@@ -38,7 +39,7 @@ def build(
         lifespan: entered before the first request and left after the last.
         on_bad_secret: told now and then how many requests came without the origin secret; it must not block.
     """
-    routes = [Route("/mcp", endpoint=mcp), *sign_in, *health_routes(problems)]
+    routes = [Route(audience.PATH, endpoint=mcp), *sign_in, *health_routes(problems)]
     router = Router(routes, redirect_slashes=False, default=answers.not_found, lifespan=lifespan)
     return Edge(router, settings, on_bad_secret)
 

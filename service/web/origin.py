@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.auth import assertion, tokens
+from service.auth import assertion, audience, tokens
 from service.auth.assertion import Assertion, Call, Heard, Keys, Once
 from service.auth.guard import LAST_WORD_S, Reply, only_listens, unavailable
 from service.auth.live import Live, Request
@@ -37,7 +37,6 @@ from service.web.edge import HEALTH_PATHS, Secret, is_from_here, without_crashin
 from service.web.health import Problems
 from service.web.http import Lifespan, health_routes
 
-MCP_PATH: Final = "/mcp"
 PING_PATH: Final = "/edge/ping"
 SILENT_S: Final = 5.0
 """The edge pings twice a second while requests are in flight. When nothing was heard of it for this long, what it vouched for
@@ -164,7 +163,7 @@ class Origin:
             self._refused.note(reason="not signed by the edge with this STRONGROOM_EDGE_KEY")
             return None
         one = heard.one
-        path = MCP_PATH if one.grant is not None else PING_PATH
+        path = audience.PATH if one.grant is not None else PING_PATH
         seen = Call.of(scope["method"], scope["raw_path"].decode("latin-1"), assertion.meaningful(headers), b"")
         is_same = (one.call.method, one.call.path, one.call.headers) == (seen.method, seen.path, seen.headers)
         if not is_same or (seen.method, seen.path) != ("POST", path) or scope.get("query_string"):

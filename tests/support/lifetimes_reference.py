@@ -7,6 +7,7 @@ from typing import Final
 
 from service.auth import (
     assertion,
+    audience,
     audit,
     catalogue,
     clients,
@@ -91,7 +92,7 @@ def split() -> Iterator[tuple[str, str]]:
     """How the two halves of a split Strongroom speak."""
     yield (
         "what home answers",
-        f"`{origin.MCP_PATH}` and `{origin.PING_PATH}`, POST, signed by the edge; everything else is an empty 404",
+        f"`{audience.PATH}` and `{origin.PING_PATH}`, POST, signed by the edge; everything else is an empty 404",
     )
     yield (
         "the signature",

@@ -87,8 +87,7 @@ def test_the_list_is_long_enough_and_its_words_can_be_told_apart() -> None:
     listed = words.listed()
     assert len(set(listed)) == len(listed) == 1173
     assert words.WORDS >= 6
-    assert words.entropy_bits() == pytest.approx(words.WORDS * math.log2(1173))
-    assert words.entropy_bits() > 70
+    assert words.WORDS * math.log2(len(listed)) > 71  # bits
     assert all(re.fullmatch(r"[a-z]{3,7}", word) for word in listed)
     assert not [pair for pair in pairwise(listed) if pair[1].startswith(pair[0])]
     assert list(listed) == sorted(listed)
