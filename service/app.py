@@ -53,6 +53,7 @@ from service.tools.register import ToolSpec
 from service.tools.server import StrongroomServer
 from service.vault import named_folders
 from service.vault.model import Actor, Change, OnChange, Vault
+from service.vault.picture.picture import Picture
 from service.web import body, serving
 from service.web.oauth.desk import MissingFolders
 from service.web.origin import Origin
@@ -119,6 +120,7 @@ def assembled(settings: Settings, specs: Sequence[ToolSpec] = SPECS) -> Iterator
             clock,
             on_change=_noted(history.record, audit),
             journal=journal,
+            picture=Picture(root),
             low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
             write_types=settings.write_types,

@@ -21,9 +21,10 @@ from service.guards.paths import ROOT, VaultPath
 from service.search import matching, ranking
 from service.search.matching import Needle
 from service.search.ranking import Counted, Question
-from service.vault import frontmatter, snippets, survey, tags, text
+from service.vault import frontmatter, snippets, survey, tags, text, views
 from service.vault.model import Page, Vault
-from service.vault.survey import Seen, Survey
+from service.vault.picture.note import Note
+from service.vault.survey import Survey
 
 NAME_BONUS: Final = 10
 """Points of relevance for a file name that holds the query; a matching line is one."""
@@ -137,7 +138,7 @@ def _answer(query: Query) -> Callable[[Survey], Found]:
 
 
 def _found(notes: Survey, query: Query, needle: Needle) -> Found:
-    matches = [match for seen in notes if (match := _match(seen, query, needle)) and _is_wanted(notes, seen, query)]
+    matches = [match for seen in notes if (match := _match(seen, query, needle)) and _is_wanted(seen, query)]
     matches.sort(key=_in_order(query.order))
     total = sum(match.hits for match in matches)
     hits = tuple(_hits(notes.vault, query, needle, matches))
@@ -148,9 +149,12 @@ def _ranked(notes: Survey, query: Query, question: Question) -> Found:
     holding: list[tuple[VaultPath, int, Counted]] = []
     count = size = 0
     for seen in notes:
-        if not _is_wanted(notes, seen, query):
+        if not _is_wanted(seen, query):
             continue
-        asked = _part(seen.path, seen.data, seen.shown, query.part)
+        read = seen.read()
+        if read is None:
+            continue
+        asked = _part(seen.path, *read, query.part)
         words = question.spread(asked)
         count += 1
         size += len(words)
@@ -168,8 +172,8 @@ def _ranked(notes: Survey, query: Query, question: Question) -> Found:
     return Found(page, len(matches), notes.skipped, tuple(notes.left_out))
 
 
-def _is_wanted(notes: Survey, seen: Seen, query: Query) -> bool:
-    return not query.tag or tags.has(notes.vault, seen, query.tag)
+def _is_wanted(seen: Note, query: Query) -> bool:
+    return not query.tag or tags.has(seen, query.tag)
 
 
 def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:
@@ -182,8 +186,9 @@ def _composed(parts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part if part.isascii() else unicodedata.normalize("NFC", part) for part in parts)
 
 
-def _match(seen: Seen, query: Query, needle: Needle) -> _Match | None:
-    lines = len(_lines(seen.path, seen.data, seen.shown, query, needle))
+def _match(seen: Note, query: Query, needle: Needle) -> _Match | None:
+    read = seen.read()
+    lines = 0 if read is None else len(_lines(seen.path, *read, query, needle))
     is_named = needle.is_in(unicodedata.normalize("NFC", seen.path.stem))
     hits = lines or int(is_named and query.part is Part.BOTH)
     if not hits:
@@ -266,5 +271,5 @@ def _read_again(vault: Vault, path: VaultPath) -> tuple[bytes, bytes] | None:
         data = vault.files.read(path, limits.MAX_SEARCHED_BYTES).data
     except (AppError, OSError):
         return None
-    shown = vault.views.shown(data)
+    shown = views.shown(data)
     return None if shown is None else (data, shown)

@@ -124,6 +124,14 @@ class VaultFiles(Places):
         """
         return listing.children(self.root, self._open_once(folder))
 
+    def open_folder(self, folder: VaultPath) -> VaultPath:
+        """A folder as the disk spells it, once it is sure that it is one.
+
+        Raises:
+            NoteNotFound, PathAmbiguous, PathRefused: as `walk`.
+        """
+        return self._open_once(folder)
+
     def folders(self, folder: VaultPath = ROOT) -> Iterator[VaultPath]:
         """Every visible folder at or below `folder`, that one first."""
         return listing.folders(self.root, self._open_once(folder))

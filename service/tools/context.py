@@ -97,7 +97,7 @@ class Rooms:
         files = whole.vault.files.limited(scope)
         return replace(
             whole,
-            vault=replace(whole.vault, files=files),
+            vault=replace(whole.vault, files=files, picture=whole.vault.picture.limited(scope)),
             history=LimitedHistory(whole.history, files, scope, grant.name),
         )
 

@@ -113,11 +113,7 @@ def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
     wanted = folded(target)
 
     def with_alias(begun: Survey) -> list[str]:
-        return [
-            str(seen.path)
-            for seen in begun
-            if any(folded(alias) == wanted for alias in vault.facts.aliases.of(seen.shown))
-        ]
+        return [str(seen.path) for seen in begun if any(folded(alias) == wanted for alias in seen.aliases)]
 
     aliased = sorted(survey.make(vault, with_alias, suffixes=paths.MARKDOWN_SUFFIXES))
     if aliased:

@@ -10,11 +10,12 @@ from service.guards import limits, paths
 from service.guards.paths import VaultPath
 from service.vault import snippets, text
 from service.vault.model import Vault
-from service.vault.parts import canvas
+from service.vault.parts import canvas, links
 from service.vault.parts.links import LinkKind, LinkUse
 from service.vault.patience import Deadline
+from service.vault.picture.note import Note
 from service.vault.resolving import Names
-from service.vault.survey import Seen, Survey
+from service.vault.survey import Survey
 
 ANY_SUFFIX: Final = ("",)
 CANVAS_SUFFIXES: Final = (canvas.SUFFIX,)
@@ -48,20 +49,27 @@ def names(vault: Vault, deadline: Deadline) -> Names:
     return Names.of(walked())
 
 
-def all_seen(begun: Survey) -> Iterator[Seen]:
+def all_seen(begun: Survey) -> Iterator[Note]:
     """The files of a survey, without those that are too long, which count as skipped."""
     for seen in begun:
-        if len(seen.data) > MAX_LINKED_BYTES:
+        if seen.size_bytes > MAX_LINKED_BYTES:
             begun.skipped += 1
         else:
             yield seen
 
 
-def uses(vault: Vault, seen: Seen) -> Sequence[LinkUse]:
+def uses(note: Note) -> Sequence[LinkUse]:
     """The links that are seen in a file, in its order. Definitions are none: what refers to them is."""
-    if seen.path.has_suffix(CANVAS_SUFFIXES):
-        return vault.facts.canvas_links.of(seen.data)
-    return [use for use in vault.facts.links.of(seen.shown) if use.kind is not LinkKind.DEFINITION]
+    if note.path.has_suffix(CANVAS_SUFFIXES):
+        return note.canvas_links
+    return [use for use in note.links if use.kind is not LinkKind.DEFINITION]
+
+
+def uses_in(path: VaultPath, data: bytes, shown: bytes) -> Sequence[LinkUse]:
+    """The same, of a file's bytes and those of its view."""
+    if path.has_suffix(CANVAS_SUFFIXES):
+        return canvas.links_in(text.decode(data).text)
+    return [use for use in links.of(text.decode(shown).text) if use.kind is not LinkKind.DEFINITION]
 
 
 def leads_to(names: Names, use: LinkUse, source: VaultPath) -> VaultPath | None:
@@ -69,14 +77,14 @@ def leads_to(names: Names, use: LinkUse, source: VaultPath) -> VaultPath | None:
     return names.at(use.target) if use.kind is LinkKind.CANVAS else names.first(use.target, source)
 
 
-def quoting(seen: Seen) -> Callable[[LinkUse], str]:
+def quoting(path: VaultPath, data: bytes, shown: bytes) -> Callable[[LinkUse], str]:
     """Gives of each link in a file the line around it, as far as it is shown."""
-    if seen.path.has_suffix(CANVAS_SUFFIXES):
-        board = canvas.of(text.decode(seen.data).text) or canvas.EMPTY
+    if path.has_suffix(CANVAS_SUFFIXES):
+        board = canvas.of(text.decode(data).text) or canvas.EMPTY
         lines = canvas.outline(board).split("\n")
         return lambda use: snippets.around(lines[use.line - 1], _span_of(use.target, lines[use.line - 1]))
-    shown = text.decode(seen.shown).text
-    return lambda use: quoted(shown, use)
+    words = text.decode(shown).text
+    return lambda use: quoted(words, use)
 
 
 def quoted(shown: str, use: LinkUse) -> str:

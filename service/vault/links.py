@@ -16,8 +16,9 @@ from service.vault import linking, notes, survey
 from service.vault.model import Page, Vault, page_of
 from service.vault.notes import Note
 from service.vault.parts.links import LinkUse
+from service.vault.picture.note import Note as Known
 from service.vault.resolving import MAX_TARGET_CHARS, Names, folded
-from service.vault.survey import Seen, Survey
+from service.vault.survey import Survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,7 @@ def of(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0, include_lo
 
     def linked(begun: Survey) -> Linked:
         names = linking.names(vault, begun.deadline)
-        out = [
-            _outgoing(vault, names, note.path, *one, include_low_trust=include_low_trust) for one in _own(vault, note)
-        ]
+        out = [_outgoing(vault, names, note.path, *one, include_low_trust=include_low_trust) for one in _own(note)]
         found = sorted(_incoming(begun, names, note.path), key=lambda one: (str(one.path), one.use.line, one.use.start))
         return Linked(
             note.path,
@@ -129,7 +128,7 @@ def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool 
         for seen in linking.all_seen(begun):
             if seen.path.has_suffix(paths.MARKDOWN_SUFFIXES):
                 looked_at.append(seen.path)
-            for use in linking.uses(vault, seen):
+            for use in linking.uses(seen):
                 target = linking.leads_to(names, use, seen.path)
                 if target is None:
                     broken.setdefault(seen.path, []).append(use)
@@ -151,14 +150,14 @@ def _page_of_broken(broken: Mapping[VaultPath, Sequence[LinkUse]], limit: int, o
     return Page(tuple(islice(every, offset, offset + limit)), sum(map(len, broken.values())), offset)
 
 
-def _own(vault: Vault, note: Note) -> Iterator[tuple[LinkUse, str]]:
+def _own(note: Note) -> Iterator[tuple[LinkUse, str]]:
     """The links of one note with their snippets."""
     if not note.path.has_suffix(linking.LINKED_SUFFIXES):
         return
     shown = note.view.text.encode("utf-8", errors="replace")
-    seen = Seen(note.path, 0, note.content.text.encode("utf-8", errors="replace"), shown)
-    quote = linking.quoting(seen)
-    for use in linking.uses(vault, seen):
+    data = note.content.text.encode("utf-8", errors="replace")
+    quote = linking.quoting(note.path, data, shown)
+    for use in linking.uses_in(note.path, data, shown):
         yield use, quote(use)
 
 
@@ -177,16 +176,22 @@ def _incoming(begun: Survey, names: Names, wanted: VaultPath) -> Iterator[Incomi
     may_name = linking.may_name(wanted)
     called = {folded(wanted.name), folded(wanted.stem)}
     for seen in linking.all_seen(begun):
-        if seen.path == wanted or not (seen.path.has_suffix(linking.CANVAS_SUFFIXES) or may_name(seen.shown)):
+        if seen.path == wanted or not (seen.path.has_suffix(linking.CANVAS_SUFFIXES) or may_name(_shown(seen))):
             continue
         found = [
             use
-            for use in linking.uses(begun.vault, seen)
+            for use in linking.uses(seen)
             if len(use.target) <= MAX_TARGET_CHARS
             and folded(use.target.rpartition("/")[2]) in called
             and linking.leads_to(names, use, seen.path) == wanted
         ]
-        quote = linking.quoting(seen) if found else None
+        read = seen.read() if found else None
+        quote = None if read is None else linking.quoting(seen.path, *read)
         for use in found:
             if quote is not None:
                 yield Incoming(seen.path, use, quote(use))
+
+
+def _shown(note: Known) -> bytes:
+    read = note.read()
+    return b"" if read is None else read[1]

@@ -13,7 +13,7 @@ from service.store.files import Permit, VaultFiles
 from service.store.journal import Journal
 from service.store.lock import Lock
 from service.vault.facts import Facts
-from service.vault.views import Views
+from service.vault.picture.picture import Picture
 
 T = TypeVar("T")
 
@@ -58,11 +58,11 @@ class Vault:
     clock: Clock
     on_change: OnChange
     journal: Journal
+    picture: Picture
     low_trust: LowTrust = ALL_TRUSTED
     may_be_active: Folders = NONE
     write_types: tuple[str, ...] = ()
     """Suffixes of file types besides notes that may be written."""
-    views: Views = field(default_factory=Views)
     locale: str = ""
     facts: Facts = field(default_factory=Facts)
 

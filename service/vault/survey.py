@@ -1,8 +1,7 @@
 """One look at every note, for questions about the whole vault: search, tags, tasks, links.
 
-A plain sweep of the disk, so that an answer is never older than the question. What is looked at is what is shown of a note;
-only what was found by content is kept between surveys (`views`, `remembered`). Low-trust folders are left out unless they
-are asked for.
+A loop over the picture, which is never older than the question. What is looked at is what is shown of a note. Low-trust
+folders are left out unless they are asked for.
 """
 
 from __future__ import annotations
@@ -12,36 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from service.guards import limits, paths
+from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
-from service.store import scan
 from service.vault import patience
 from service.vault.model import Vault
 from service.vault.patience import Deadline
+from service.vault.picture.note import Note
 
 DEADLINE_S: Final = 45.0
 """Seconds a survey may take, below the minute that clients commonly wait."""
 
-LOOKING_S: Final = 10.0
-"""Seconds of the processor that a survey spends on views in all.
-
-After them, long notes that may hide something and were never looked at are skipped, and counted: a folder of hostile notes
-must not keep every question from being answered. The next survey goes on with them."""
-
-MAX_LATE_BYTES: Final = 20_000
-"""Bytes of a note that is looked at even then: it takes a few hundredths of a second."""
-
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One note: the bytes of its file, and those of its view (without a byte order mark). `mtime_ns` counts from 1970."""
-
-    path: VaultPath
-    mtime_ns: int
-    data: bytes
-    shown: bytes
 
 
 @dataclass(slots=True)
@@ -65,25 +45,24 @@ class Survey:
     skipped: int = 0
     left_out: list[VaultPath] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Seen]:
+    def __iter__(self) -> Iterator[Note]:
         """Raises Unavailable when the deadline has passed, NoteNotFound when there is no such folder."""
-        looked_s = 0.0
+        start = self.vault.files.open_folder(self.folder)
+        folders = self.vault.picture.now(self.deadline.check).folders
         trusts_all = self.include_low_trust or self.vault.low_trust.holds(self.folder)
-        for found in scan.scan(
-            self.vault.files,
-            self.folder,
-            max_bytes=limits.MAX_SEARCHED_BYTES,
-            is_wanted=lambda path: self._is_wanted(path, trusts_all=trusts_all),
-            suffixes=self.suffixes,
-        ):
-            began = time.thread_time()
-            max_new_bytes = MAX_LATE_BYTES if looked_s >= LOOKING_S else None
-            shown = None if found.data is None else self.vault.views.shown(found.data, max_new_bytes)
-            looked_s += time.thread_time() - began
-            if found.data is None or shown is None:
-                self.skipped += 1
-            else:
-                yield Seen(found.path, found.mtime_ns, found.data, shown)
+        pending = [start]
+        while pending:
+            here = folders.get(pending.pop())
+            if here is None:
+                continue
+            below = (here.path.child(name) for name in here.folders)
+            pending += [path for path in below if self._is_wanted(path, trusts_all=trusts_all)]
+            for note in here.files.values():
+                if note.path.has_suffix(self.suffixes) and self._is_wanted(note.path, trusts_all=trusts_all):
+                    if note.is_shown:
+                        yield note
+                    else:
+                        self.skipped += 1
 
     def _is_wanted(self, path: VaultPath, *, trusts_all: bool) -> bool:
         self.deadline.check()

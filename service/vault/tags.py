@@ -18,7 +18,8 @@ from service.vault.model import Page, Vault, page_of
 from service.vault.notes import Note
 from service.vault.parts import tags
 from service.vault.parts.tags import TagUse
-from service.vault.survey import Seen, Survey
+from service.vault.picture.note import Note as Known
+from service.vault.survey import Survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,9 @@ def asked(tag: str) -> str:
     return key
 
 
-def has(vault: Vault, seen: Seen, key: str) -> bool:
+def has(note: Known, key: str) -> bool:
     """Whether a note has the tag with that key, or one nested in it: in its text or in its front matter."""
-    if not seen.path.has_suffix(paths.MARKDOWN_SUFFIXES):
-        return False
-    return any(tags.is_within(use.name, key) for use in vault.facts.tags.of(seen.shown))
+    return note.path.has_suffix(paths.MARKDOWN_SUFFIXES) and any(tags.is_within(use.name, key) for use in note.tags)
 
 
 def of_note(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0) -> tuple[Note, Page[TagCount]]:
@@ -104,7 +103,7 @@ def of_note(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0) -> tu
 def _count(sweep: Survey, limit: int, offset: int) -> Counted:
     tallies: dict[str, _Tally] = {}
     for seen in sweep:
-        _add(tallies, sweep.vault.facts.tags.of(seen.shown), with_lines=False)
+        _add(tallies, seen.tags, with_lines=False)
     return Counted(page_of(_sorted(tallies), limit, offset), sweep.skipped, tuple(sweep.left_out))
 
 

@@ -10,13 +10,13 @@ from datetime import date
 from service.errors import BadArgument
 from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
-from service.store.files import version_of
 from service.vault import daily, survey, task_settings
 from service.vault.model import Page, Vault, page_of
 from service.vault.parts import tags
 from service.vault.parts.task_fields import Kind
 from service.vault.parts.tasks import Task
-from service.vault.survey import Seen, Survey
+from service.vault.picture.note import Note
+from service.vault.survey import Survey
 from service.vault.task_settings import Meaning, TaskSettings
 
 
@@ -72,7 +72,7 @@ def find(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) 
 
 
 def _listed(notes_: Survey, query: Query, settings: TaskSettings) -> Listed:
-    found = [one for seen in notes_ for one in _wanted(notes_.vault, seen, query, settings)]
+    found = [one for seen in notes_ for one in _wanted(seen, query, settings)]
     found.sort(key=_by_due)
     return Listed(page_of(found, query.limit, query.offset), notes_.skipped, tuple(notes_.left_out))
 
@@ -82,19 +82,17 @@ def _by_due(found: Found) -> tuple[bool, date, str, int]:
     return due is None, due or date.max, str(found.path), found.task.line
 
 
-def _wanted(vault: Vault, seen: Seen, query: Query, settings: TaskSettings) -> Iterator[Found]:
-    version = ""
+def _wanted(seen: Note, query: Query, settings: TaskSettings) -> Iterator[Found]:
     tagged = None
-    for task in vault.facts.tasks.of(seen.shown):
+    for task in seen.tasks:
         meaning = settings.meaning(task.symbol)
         if query.status not in (None, meaning) or not _is_due(task, query) or not settings.takes(task.words):
             continue
         if query.tag:
-            tagged = _lines_with(vault, seen, query.tag) if tagged is None else tagged
+            tagged = _lines_with(seen, query.tag) if tagged is None else tagged
             if task.line not in tagged:
                 continue
-        version = version or version_of(seen.data)
-        yield Found(seen.path, version, task, meaning)
+        yield Found(seen.path, seen.version, task, meaning)
 
 
 def _is_due(task: Task, query: Query) -> bool:
@@ -104,10 +102,9 @@ def _is_due(task: Task, query: Query) -> bool:
     return due is not None and (query.due_after or date.min) <= due <= (query.due_before or date.max)
 
 
-def _lines_with(vault: Vault, seen: Seen, tag: str) -> frozenset[int]:
+def _lines_with(note: Note, tag: str) -> frozenset[int]:
     wanted = tags.key(tag.strip().removeprefix("#"))
-    uses = vault.facts.tags.of(seen.shown)
-    return frozenset(use.line for use in uses if not use.is_property and tags.is_within(use.name, wanted))
+    return frozenset(use.line for use in note.tags if not use.is_property and tags.is_within(use.name, wanted))
 
 
 def day(vault: Vault, raw: str) -> date | None:

@@ -22,6 +22,7 @@ from service.vault import daily, moving, notes
 from service.vault.editing import Edit
 from service.vault.model import Actor, Vault
 from service.vault.move_asked import Asked
+from service.vault.picture.picture import Picture
 from tests.support.timeline import Timeline, timeline_in
 from tests.support.vaults import lay_out
 
@@ -170,6 +171,7 @@ def vault_of(line: Timeline) -> Vault:
         line.clock,
         on_change=history.record,
         journal=Journal(line.setup.state),
+        picture=Picture(history.files.root),
     )
 
 

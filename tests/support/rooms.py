@@ -19,6 +19,7 @@ from service.store.lock import Lock
 from service.store.root import Root
 from service.tools.context import Room
 from service.vault.model import Vault
+from service.vault.picture.picture import Picture
 
 ALL_TOOLSETS: Final = ",".join(kinds.TOOLSETS)
 
@@ -54,6 +55,7 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
         clock,
         on_change=history.record,
         journal=Journal(settings.state),
+        picture=Picture(files.root),
         low_trust=low_trust,
         may_be_active=Folders.of(settings.allow_active),
         write_types=settings.write_types,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
 from service.errors import BadArgument, NoteNotFound, Unavailable
 from service.guards import limits, paths
 from service.search.query import Found, Mode, Order, Part, Query, search
-from service.store import scan
 from service.vault import survey, tags
+from service.vault.picture import picture
+from service.vault.picture.picture import Moment, Picture
 from tests.support.desk import Desk
 
 
@@ -165,14 +167,14 @@ def test_beyond_the_end_there_is_nothing(desk: Desk) -> None:
 def test_a_note_that_goes_while_it_is_being_found_is_left_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Our decision: the others are still given."""
     desk.put({"a.md": "word\nword", "b.md": "word"})
-    real = scan.scan
+    now = Picture.now
 
-    def scan_then_lose(*args: object, **kwargs: object) -> list[scan.Scanned]:
-        scanned = list(real(*args, **kwargs))  # type: ignore[arg-type]
+    def now_then_lose(picture: Picture, check: Callable[[], None]) -> Moment:
+        moment = now(picture, check)
         (desk.folder / "a.md").unlink()
-        return scanned
+        return moment
 
-    monkeypatch.setattr(scan, "scan", scan_then_lose)
+    monkeypatch.setattr(Picture, "now", now_then_lose)
     assert places(search(desk.vault, Query("word"))) == [("b.md", 1)]
 
 
@@ -189,17 +191,17 @@ def test_a_folder_of_notes_that_take_long_to_look_at_does_not_keep_a_search_from
 ) -> None:
     """guards.md 6, 60 and 62: once looking took its time, long notes that may hide something are skipped and counted."""
     long = "word <!-- hidden -->\n" + "more\n" * 5_000
-    assert len(long) > survey.MAX_LATE_BYTES
+    assert len(long) > picture.MAX_LATE_BYTES
     desk.put({"long.md": long, "plain.md": "word\n" * 10 + "more\n" * 5_000, "short.md": "word <!-- hidden -->\n"})
     with monkeypatch.context() as patch:
-        patch.setattr(survey, "LOOKING_S", 0.0)
+        patch.setattr(picture, "LOOKING_S", 0.0)
         found = search(desk.vault, Query("word"))
         assert {path for path, _ in places(found)} == {"plain.md", "short.md"}
         assert (found.notes, found.skipped) == (2, 1)
     again = search(desk.vault, Query("word"))
     assert (again.notes, again.skipped) == (3, 0)
     with monkeypatch.context() as patch:
-        patch.setattr(survey, "LOOKING_S", 0.0)
+        patch.setattr(picture, "LOOKING_S", 0.0)
         assert search(desk.vault, Query("word")).notes == 3  # what was looked at once is known
 
 

@@ -1,0 +1,132 @@
+"""The picture of a vault: brought up to date whenever it is asked for, and only by what has changed since.
+
+Two depths. `folders` tells what there is and reads no file. `now` has looked into every note as well: what may be shown of
+it is in the block, and its facts can be asked of its `Note`. Neither is ever older than the moment it was asked for.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from service.guards import paths
+from service.guards.folders import Scope
+from service.guards.paths import VaultPath
+from service.store import census
+from service.store.census import Census, Folders
+from service.store.root import Root
+from service.vault.parts import canvas
+from service.vault.picture.block import Block, Segment, folded
+from service.vault.picture.note import Note
+
+LOOKING_S: Final = 10.0
+"""Seconds of the processor that one question spends on views in all.
+
+After them, long notes that may hide something and were never looked at are skipped, and counted: a folder of hostile notes
+must not keep every question from being answered. The next question goes on with them."""
+
+MAX_LATE_BYTES: Final = 20_000
+"""Bytes of a note that is looked at even then: it takes a few hundredths of a second."""
+
+_LOOKED_AT: Final = (*paths.SEARCHED_SUFFIXES, canvas.SUFFIX)
+
+
+def _never() -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The vault at one moment, looked into.
+
+    Args:
+        folders: what there is.
+        segments: what may be shown of all notes, folded; with a scope, of notes outside of it as well: see `holds`.
+        scope: the folders that the asker is limited to.
+    """
+
+    folders: Folders[Note]
+    segments: tuple[Segment, ...]
+    scope: Scope | None = None
+
+    def holds(self, path: VaultPath) -> bool:
+        """Whether a note belongs to what the asker may see."""
+        return self.scope is None or self.scope.holds(path)
+
+
+class Picture:
+    """One vault in memory, for all who ask. Thread-safe."""
+
+    def __init__(self, root: Root) -> None:
+        root = root.whole
+        self._scope: Scope | None = None
+        self._census = Census[Note](root, partial(Note, root), self._noticed)
+        self._looking = threading.Lock()
+        self._noticing = threading.Lock()
+        self._pending: dict[VaultPath, tuple[Note | None, Note | None]] = {}
+        self._block = Block()
+
+    def limited(self, scope: Scope) -> Picture:
+        """The same picture as if there were nothing outside the folders of `scope`."""
+        view = copy.copy(self)
+        view._scope = scope
+        return view
+
+    def folders(self, check: Callable[[], None] = _never) -> Folders[Note]:
+        """The visible folders and files, none of them looked into.
+
+        Raises:
+            VaultMissing: the vault is not there.
+        """
+        folders = self._census.now(check)
+        return folders if self._scope is None else census.within(folders, self._scope)
+
+    def now(self, check: Callable[[], None] = _never) -> Moment:
+        """The vault with every note looked into. What was looked at stays known when `check` raises in between.
+
+        Raises:
+            VaultMissing: the vault is not there.
+        """
+        folders = self.folders(check)
+        with census.held(self._looking, check):
+            self._look(check)
+            return Moment(folders, self._block.segments(), self._scope)
+
+    def _noticed(self, path: VaultPath, before: Note | None, after: Note | None) -> None:
+        if not path.has_suffix(_LOOKED_AT):
+            return
+        with self._noticing:
+            if path in self._pending:
+                before = self._pending[path][0]
+            self._pending[path] = (before, after)
+
+    def _look(self, check: Callable[[], None]) -> None:
+        """Look into every note that came or changed; one that cannot be read is tried again the next time."""
+        looked_s = 0.0
+        unread: dict[VaultPath, tuple[Note | None, Note | None]] = {}
+        try:
+            while self._pending:
+                check()
+                with self._noticing:
+                    path = next(iter(self._pending))
+                    before, after = self._pending.pop(path)
+                if before is not None:
+                    self._block.remove(before)
+                if after is None:
+                    continue
+                began = time.thread_time()
+                shown = after.look(before, MAX_LATE_BYTES if looked_s >= LOOKING_S else None)
+                looked_s += time.thread_time() - began
+                if not after.version:
+                    unread[path] = (before, after)
+                elif shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
+                    self._block.add(after, folded(shown))
+        finally:
+            with self._noticing:
+                for path, change in unread.items():
+                    self._pending.setdefault(path, change)
