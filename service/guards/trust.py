@@ -44,6 +44,11 @@ class Folders:
         """Whether `path` is such a folder, or lies in one."""
         return self.around(path) is not None
 
+    def names_in(self, folder: VaultPath) -> frozenset[str]:
+        """The folded names of those of the folders that would lie directly in `folder`."""
+        parts = folded(folder.parts)
+        return frozenset(one[-1] for one in self.folders if one[:-1] == parts)
+
 
 LowTrust: TypeAlias = Folders
 """Those of STRONGROOM_LOW_TRUST."""

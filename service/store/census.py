@@ -50,9 +50,9 @@ Make: TypeAlias = Callable[[VaultPath, int, int, int], F]
 """Makes the object for a file, as `File` itself does."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Listing(Generic[F]):
-    """What is visible directly in one folder. Never changed, only replaced."""
+    """What is visible directly in one folder. Never changed, only replaced; equal only to itself."""
 
     path: VaultPath
     files: Mapping[str, F] = field(default_factory=dict)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from service.guards import paths
-from service.guards.paths import ROOT, VaultPath
+from service.guards.paths import VaultPath
+from service.store.census import Listing
 from service.store.files import Entry
-from service.vault import frontmatter
-from service.vault.listing import deadline, in_time
+from service.vault import frontmatter, listing, reach
 from service.vault.model import Page, Vault, page_of
-
-_ANY: Final = ("",)  # every name ends in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +47,10 @@ def directory(vault: Vault, folder: VaultPath, *, limit: int, offset: int = 0) -
         NoteNotFound: there is no such folder; names the nearest.
         Unavailable: it took too long.
     """
-    found = list(in_time(vault.files.children(folder), deadline()))
-    folders = sorted((one for one in found if isinstance(one, VaultPath)), key=lambda one: one.name)
-    files = sorted((one for one in found if isinstance(one, Entry)), key=lambda one: one.path.name)
+    path = vault.files.open_folder(folder)
+    found = listing.now(vault).get(path, Listing(path))
+    folders = [path.child(name) for name in sorted(found.folders)]
+    files = [listing.entry_of(found.files[name]) for name in sorted(found.files)]
     return page_of([*folders, *files], limit, offset)
 
 
@@ -63,26 +60,18 @@ def stats(vault: Vault, recent: int) -> Stats:
     Raises:
         Unavailable: it took too long.
     """
-    ends_at = deadline()
-    notes: list[Entry] = []
-    attachments = attachment_bytes = 0
-    for entry in in_time(vault.files.walk(ROOT, _ANY), ends_at):
-        if entry.path.has_suffix(paths.SEARCHED_SUFFIXES):
-            notes.append(entry)
-        else:
-            attachments += 1
-            attachment_bytes += entry.size_bytes
-    folders = sum(1 for _ in in_time(vault.files.folders(), ends_at)) - 1
-    trusted = [entry for entry in notes if not vault.low_trust.holds(entry.path)]
-    apart = (vault.low_trust.around(entry.path) for entry in notes)
+    now = listing.now(vault)
+    reached = reach.of(vault, now)
+    everything = [vault.picture.kept.of(one, listing.totals) for one in now.values()]
+    trusted = (vault.picture.kept.of(one, listing.totals) for one in reached.listings)
     return Stats(
-        notes=len(notes),
-        note_bytes=sum(entry.size_bytes for entry in notes),
-        attachments=attachments,
-        attachment_bytes=attachment_bytes,
-        folders=folders,
-        recent=tuple(heapq.nsmallest(recent, trusted, key=lambda entry: (-entry.mtime_ns, entry.path.parts))),
-        left_out=tuple(dict.fromkeys(folder for folder in apart if folder is not None)),
+        notes=sum(len(one.newest) for one in everything),
+        note_bytes=sum(one.note_bytes for one in everything),
+        attachments=sum(one.attachments for one in everything),
+        attachment_bytes=sum(one.attachment_bytes for one in everything),
+        folders=len(now) - 1,
+        recent=listing.newest_of(trusted, recent),
+        left_out=listing.with_notes(vault, now, reached),
     )
 
 

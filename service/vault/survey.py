@@ -7,16 +7,18 @@ folders are left out unless they are asked for.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
-from service.vault import patience
+from service.vault import patience, reach
 from service.vault.model import Vault
 from service.vault.patience import Deadline
+from service.vault.picture.kept import Check
 from service.vault.picture.note import Note
+from service.vault.reach import Reach
 
 DEADLINE_S: Final = 45.0
 """Seconds a survey may take, below the minute that clients commonly wait."""
@@ -47,31 +49,36 @@ class Survey:
 
     def __iter__(self) -> Iterator[Note]:
         """Raises Unavailable when the deadline has passed, NoteNotFound when there is no such folder."""
-        start = self.vault.files.open_folder(self.folder)
-        folders = self.vault.picture.now(self.deadline.check).folders
-        trusts_all = self.include_low_trust or self.vault.low_trust.holds(self.folder)
-        pending = [start]
-        while pending:
-            here = folders.get(pending.pop())
-            if here is None:
-                continue
-            below = (here.path.child(name) for name in here.folders)
-            pending += [path for path in below if self._is_wanted(path, trusts_all=trusts_all)]
-            for note in here.files.values():
-                if note.path.has_suffix(self.suffixes) and self._is_wanted(note.path, trusts_all=trusts_all):
-                    if note.is_shown:
-                        yield note
-                    else:
-                        self.skipped += 1
+        for note in self._wanted():
+            self.deadline.check()
+            if note.is_shown:
+                yield note
+            else:
+                self.skipped += 1
 
-    def _is_wanted(self, path: VaultPath, *, trusts_all: bool) -> bool:
-        self.deadline.check()
-        if self.is_excluded is not None and self.is_excluded(path):
-            return False
-        if trusts_all or not self.vault.low_trust.holds(path):
-            return True
-        self.left_out.append(path)  # such a folder itself: what it holds is not asked for
-        return False
+    def parts(self, work: Callable[[Sequence[Note], Check], T]) -> Iterator[T]:
+        """What `work` makes of the Markdown notes of each folder, those that cannot be looked at among them; what it made of
+        a folder in which nothing has changed is given again. As iterating, of a survey without exclusions."""
+        for listing in self._reach().listings:
+            self.deadline.check()
+            yield self.vault.picture.kept.of_notes(listing, work, self.deadline.check)
+
+    def _reach(self) -> Reach:
+        folders = self.vault.picture.now(self.deadline.check).folders
+        found = reach.of(self.vault, folders, self.folder, include_low_trust=self.include_low_trust)
+        self.left_out += found.left_out
+        return found
+
+    def _wanted(self) -> Iterator[Note]:
+        is_excluded = self.is_excluded or (lambda _: False)
+        excluded: set[VaultPath] = set()
+        for listing in self._reach().listings:
+            if listing.path != self.folder and (is_excluded(listing.path) or listing.path.parent in excluded):
+                excluded.add(listing.path)
+                continue
+            for note in listing.files.values():
+                if note.path.has_suffix(self.suffixes) and not is_excluded(note.path):
+                    yield note
 
 
 def make(

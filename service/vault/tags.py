@@ -7,7 +7,7 @@ above it, too (Obsidian help, "Tags": nested tags).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from service.errors import BadArgument
@@ -18,6 +18,7 @@ from service.vault.model import Page, Vault, page_of
 from service.vault.notes import Note
 from service.vault.parts import tags
 from service.vault.parts.tags import TagUse
+from service.vault.picture.kept import Check
 from service.vault.picture.note import Note as Known
 from service.vault.survey import Survey
 
@@ -58,6 +59,21 @@ class _Tally:
     notes: int = 0
     spellings: Counter[str] = field(default_factory=Counter)
     lines: dict[int, None] = field(default_factory=dict)
+
+    def add(self, other: _Tally) -> None:
+        """Count what was counted in other notes as well."""
+        self.own += other.own
+        self.count += other.count
+        self.notes += other.notes
+        self.spellings.update(other.spellings)
+
+
+@dataclass(slots=True)
+class _Part:
+    """The tags of the notes of one folder."""
+
+    tallies: dict[str, _Tally] = field(default_factory=dict)
+    skipped: int = 0
 
 
 def count(vault: Vault, *, limit: int, offset: int = 0) -> Counted:
@@ -102,9 +118,23 @@ def of_note(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0) -> tu
 
 def _count(sweep: Survey, limit: int, offset: int) -> Counted:
     tallies: dict[str, _Tally] = {}
-    for seen in sweep:
-        _add(tallies, seen.tags, with_lines=False)
-    return Counted(page_of(_sorted(tallies), limit, offset), sweep.skipped, tuple(sweep.left_out))
+    skipped = 0
+    for part in sweep.parts(_in_folder):
+        skipped += part.skipped
+        for key, tally in part.tallies.items():
+            tallies.setdefault(key, _Tally()).add(tally)
+    return Counted(page_of(_sorted(tallies), limit, offset), skipped, tuple(sweep.left_out))
+
+
+def _in_folder(notes: Sequence[Known], check: Check) -> _Part:
+    part = _Part()
+    for note in notes:
+        check()
+        if note.is_shown:
+            _add(part.tallies, note.tags, with_lines=False)
+        else:
+            part.skipped += 1
+    return part
 
 
 def _add(tallies: dict[str, _Tally], uses: Iterable[TagUse], *, with_lines: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -11,10 +12,11 @@ from service.errors import BadArgument
 from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
 from service.vault import daily, survey, task_settings
-from service.vault.model import Page, Vault, page_of
+from service.vault.model import Page, Vault
 from service.vault.parts import tags
 from service.vault.parts.task_fields import Kind
 from service.vault.parts.tasks import Task
+from service.vault.picture.kept import Check
 from service.vault.picture.note import Note
 from service.vault.survey import Survey
 from service.vault.task_settings import Meaning, TaskSettings
@@ -53,6 +55,14 @@ class Listed:
     left_out: tuple[VaultPath, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Those notes of one folder that hold tasks, and how many could not be looked at."""
+
+    holding: tuple[Note, ...]
+    skipped: int
+
+
 def find(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) -> Listed:
     """The vault's tasks: by due date, those without last; then by path and line.
 
@@ -72,9 +82,27 @@ def find(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) 
 
 
 def _listed(notes_: Survey, query: Query, settings: TaskSettings) -> Listed:
-    found = [one for seen in notes_ for one in _wanted(seen, query, settings)]
-    found.sort(key=_by_due)
-    return Listed(page_of(found, query.limit, query.offset), notes_.skipped, tuple(notes_.left_out))
+    found: list[Found] = []
+    skipped = 0
+    for part in notes_.parts(_in_folder):
+        skipped += part.skipped
+        for note in part.holding:
+            found += _wanted(note, query, settings)
+    first = heapq.nsmallest(query.offset + query.limit, found, key=_by_due)
+    page = Page(tuple(first[query.offset :]), len(found), query.offset)
+    return Listed(page, skipped, tuple(notes_.left_out))
+
+
+def _in_folder(notes: Sequence[Note], check: Check) -> _Part:
+    holding: list[Note] = []
+    skipped = 0
+    for note in notes:
+        check()
+        if not note.is_shown:
+            skipped += 1
+        elif note.tasks:
+            holding.append(note)
+    return _Part(tuple(holding), skipped)
 
 
 def _by_due(found: Found) -> tuple[bool, date, str, int]:

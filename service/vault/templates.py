@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from service.errors import BadArgument, Conflict, NotFound, Refused
 from service.guards import paths
 from service.guards.paths import VaultPath
-from service.vault import moment, periods, text
+from service.vault import listing, moment, periods, text
 from service.vault.locales import Locale
 from service.vault.model import Vault
 from service.vault.moment import FormatRefusedError
@@ -188,8 +188,9 @@ def _found(vault: Vault, asked: str) -> VaultPath:
         ending = tuple(part.casefold() for part in path.parts)
         same = [
             entry.path
-            for entry in vault.files.walk(suffixes=paths.MARKDOWN_SUFFIXES)
-            if tuple(part.casefold() for part in entry.path.parts[-len(ending) :]) == ending
+            for entry in listing.by_path(vault)
+            if entry.path.has_suffix(paths.MARKDOWN_SUFFIXES)
+            and tuple(part.casefold() for part in entry.path.parts[-len(ending) :]) == ending
             and not vault.low_trust.holds(entry.path)
         ]
         if not same:

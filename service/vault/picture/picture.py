@@ -22,6 +22,7 @@ from service.store.census import Census, Folders
 from service.store.root import Root
 from service.vault.parts import canvas
 from service.vault.picture.block import Block, Segment, folded
+from service.vault.picture.kept import Kept
 from service.vault.picture.note import Note
 
 LOOKING_S: Final = 10.0
@@ -70,6 +71,7 @@ class Picture:
         self._noticing = threading.Lock()
         self._pending: dict[VaultPath, tuple[Note | None, Note | None]] = {}
         self._block = Block()
+        self.kept = Kept()
 
     def limited(self, scope: Scope) -> Picture:
         """The same picture as if there were nothing outside the folders of `scope`."""
