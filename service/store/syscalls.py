@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import functools
 import os
 import signal
 from collections.abc import Callable
@@ -179,5 +180,7 @@ def _error() -> OSError:
     return OSError(number, os.strerror(number))
 
 
+@functools.cache
 def _libc() -> ctypes.CDLL:
+    """The C library; opening it anew for each call would cost more than the call."""
     return ctypes.CDLL(None, use_errno=True)
