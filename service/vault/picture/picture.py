@@ -21,7 +21,7 @@ from service.store import census
 from service.store.census import Census, Folders
 from service.store.root import Root
 from service.vault.parts import canvas
-from service.vault.picture.block import Block, Segment, folded
+from service.vault.picture.block import Block, Segment, folded, folded_name
 from service.vault.picture.kept import Kept
 from service.vault.picture.note import Note
 
@@ -127,7 +127,7 @@ class Picture:
                 if not after.version:
                     unread[path] = (before, after)
                 elif shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
-                    self._block.add(after, folded(shown))
+                    self._block.add(after, folded_name(after), folded(shown))
         finally:
             with self._noticing:
                 for path, change in unread.items():
