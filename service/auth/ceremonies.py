@@ -2,7 +2,8 @@
 
 Nothing is kept here: challenges, keys and counters come in and go out (`passkeys.py` keeps them). What a browser answers is
 a stranger's word until its signature is checked, and the library stumbles over some of it in its own ways, so whatever
-goes wrong inside comes out as one refusal.
+goes wrong inside comes out as one refusal. The library is imported by the first ceremony: it brings cryptography and more,
+and most starts are followed by none.
 """
 
 from __future__ import annotations
@@ -12,21 +13,13 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-import webauthn
-from webauthn.helpers import base64url_to_bytes
-from webauthn.helpers.cose import COSEAlgorithmIdentifier
-from webauthn.helpers.structs import (
-    AttestationConveyancePreference,
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
-
 from service.errors import Forbidden
+
+if TYPE_CHECKING:
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
 
 TIMEOUT_MS: Final = 120_000
 """How long the browser lets the owner look for a finger or a PIN."""
@@ -36,11 +29,6 @@ COPIED: Final = "counter went back: there may be a copy"
 
 _OWNER: Final = "owner"
 _NAME: Final = "Strongroom"
-_ALGORITHMS: Final = [
-    COSEAlgorithmIdentifier.ECDSA_SHA_256,
-    COSEAlgorithmIdentifier.EDDSA,
-    COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256,
-]
 _LOCAL: Final = "localhost"
 
 
@@ -112,6 +100,15 @@ def to_make(site: Site, challenge: bytes, user: bytes, known: Sequence[bytes]) -
         user: the owner's handle, always the same: a second passkey on the same device takes the first one's place.
         known: the ids that are registered already, so that one device is not registered twice.
     """
+    import webauthn
+    from webauthn.helpers.structs import (
+        AttestationConveyancePreference,
+        AuthenticatorSelectionCriteria,
+        PublicKeyCredentialDescriptor,
+        ResidentKeyRequirement,
+        UserVerificationRequirement,
+    )
+
     return webauthn.options_to_json(
         webauthn.generate_registration_options(
             rp_id=site.rp_id,
@@ -128,13 +125,16 @@ def to_make(site: Site, challenge: bytes, user: bytes, known: Sequence[bytes]) -
                 user_verification=UserVerificationRequirement.REQUIRED,
             ),
             exclude_credentials=[PublicKeyCredentialDescriptor(id=one) for one in known],
-            supported_pub_key_algs=_ALGORITHMS,
+            supported_pub_key_algs=_algorithms(),
         )
     )
 
 
 def to_sign_in(site: Site, challenge: bytes) -> str:
     """What the browser needs to sign in, as JSON. No passkey is named in it, so a stranger learns of none."""
+    import webauthn
+    from webauthn.helpers.structs import UserVerificationRequirement
+
     return webauthn.options_to_json(
         webauthn.generate_authentication_options(
             rp_id=site.rp_id,
@@ -151,6 +151,8 @@ def read(text: str) -> Answer:
     Raises:
         PasskeyRefused: it is none.
     """
+    from webauthn.helpers import base64url_to_bytes
+
     with _refusing("malformed"):
         credential = json.loads(text)
         response = credential["response"]
@@ -173,6 +175,8 @@ def made(site: Site, answer: Answer) -> Made:
     Raises:
         PasskeyRefused: it was not.
     """
+    import webauthn
+
     with _refusing("registration"):
         found = webauthn.verify_registration_response(
             credential=dict(answer.credential),
@@ -180,7 +184,7 @@ def made(site: Site, answer: Answer) -> Made:
             expected_rp_id=site.rp_id,
             expected_origin=site.origin,
             require_user_verification=True,
-            supported_pub_key_algs=_ALGORITHMS,
+            supported_pub_key_algs=_algorithms(),
         )
         return Made(found.credential_id, found.credential_public_key, found.sign_count)
 
@@ -193,6 +197,8 @@ def counted(site: Site, answer: Answer, public_key: bytes) -> int:
     Raises:
         PasskeyRefused: it did not.
     """
+    import webauthn
+
     with _refusing("signature"):
         found = webauthn.verify_authentication_response(
             credential=dict(answer.credential),
@@ -204,6 +210,16 @@ def counted(site: Site, answer: Answer, public_key: bytes) -> int:
             require_user_verification=True,
         )
         return found.new_sign_count
+
+
+def _algorithms() -> list[COSEAlgorithmIdentifier]:
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+
+    return [
+        COSEAlgorithmIdentifier.ECDSA_SHA_256,
+        COSEAlgorithmIdentifier.EDDSA,
+        COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256,
+    ]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ until it is shown, once. Looking at one takes 64 MiB and a tenth of a second, so
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import threading
@@ -14,18 +15,18 @@ import unicodedata
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.to_thread
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from service.auth import pending, throttle, words
 from service.clock import Clock
 from service.errors import BadArgument, Conflict
 from service.store.db import Database
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
 
 INITIAL_FILE: Final = "initial-passphrase"
 MIN_CHARS: Final = 15
@@ -54,7 +55,7 @@ class Owner:
     def __init__(self, database: Database, state: Path, clock: Clock, hasher: PasswordHasher | None = None) -> None:
         self._database, self._clock = database, clock
         self._initial = state / INITIAL_FILE
-        self._hasher = hasher or PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
+        self._given_hasher = hasher
         self._one_at_a_time = threading.Lock()
         self._waiting = anyio.CapacityLimiter(1)
         self.turn: Final = anyio.Lock()
@@ -141,6 +142,8 @@ class Owner:
         hashed = self._word(_HASH)
         if hashed is None or self.is_off() or len(passphrase) > MAX_CHARS:
             return False
+        from argon2.exceptions import InvalidHashError, VerificationError
+
         given = _plain(passphrase)
         with self._one_at_a_time:
             try:
@@ -150,6 +153,14 @@ class Owner:
             if self._hasher.check_needs_rehash(hashed):
                 self._replace(hashed, self._hasher.hash(given))
         return True
+
+    @functools.cached_property
+    def _hasher(self) -> PasswordHasher:
+        """argon2 is imported for whoever signs in, not at each start."""
+        from argon2 import PasswordHasher
+        from argon2.profiles import RFC_9106_LOW_MEMORY
+
+        return self._given_hasher or PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 
     def _first(self) -> str:
         with contextlib.suppress(FileNotFoundError):

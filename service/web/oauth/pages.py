@@ -1,23 +1,26 @@
 """The pages that the owner sees: made here on the server, escaped by default, with one stylesheet and no script.
 
-Templates are read once, at start. Every page carries the same strict headers (auth.md 7.3), errors too. The stylesheet is in
+Templates are read once, when the first page is asked for: jinja2 is not imported before, since most starts are followed by
+no sign-in. Every page carries the same strict headers (auth.md 7.3), errors too. The stylesheet is in
 the page and named in the policy by its hash, so nothing else can be drawn, loaded or run.
 """
 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from jinja2 import DictLoader, Environment, StrictUndefined
-from markupsafe import Markup
 from starlette.responses import Response
 
 from service.guards.invisible import without_suspects
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 SAME_ORIGIN: Final = "same-origin"
 """The Referrer-Policy of pages with a form: with `no-referrer` browsers post `Origin: null` (auth.md 2.6)."""
@@ -39,19 +42,12 @@ class Pages:
 
     def __init__(self, base: str) -> None:
         self._is_https = base.startswith("https://")
-        folder = resources.files(_FOLDER).joinpath("pages")
-        texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
-        style = Markup(texts["style.css"])  # noqa: S704  # our own file
-        self._style_hash = _hashed(style)
-        self._templates = Environment(
-            loader=DictLoader({name: text for name, text in texts.items() if name.endswith(".html")}),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            auto_reload=False,
-        )
-        self._templates.globals.update(style=style, host=urlsplit(base).netloc)
-        self.passkey_script: Final = texts["passkey.js"]
+        self._host = urlsplit(base).netloc
+
+    @property
+    def passkey_script(self) -> str:
+        """The one script there is."""
+        return self._texts["passkey.js"]
 
     def page(
         self,
@@ -71,6 +67,8 @@ class Pages:
             headers: more of them.
             script: the one script of the page, which the template puts where `script` is (passkeys, decisions.md 19).
         """
+        from markupsafe import Markup
+
         text = self._templates.get_template(template).render(
             words,
             script=Markup(script),  # noqa: S704  # our own file
@@ -96,6 +94,31 @@ class Pages:
     def redirect(self, location: str) -> Response:
         """Send the browser back to a client with an error, before there was any form. 302: never one that posts again."""
         return Response(status_code=302, headers={**self._headers(NO_REFERRER, ""), "location": location})
+
+    @functools.cached_property
+    def _texts(self) -> Mapping[str, str]:
+        folder = resources.files(_FOLDER).joinpath("pages")
+        return {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+
+    @functools.cached_property
+    def _style_hash(self) -> str:
+        return _hashed(self._texts["style.css"])
+
+    @functools.cached_property
+    def _templates(self) -> Environment:
+        from jinja2 import DictLoader, Environment, StrictUndefined
+        from markupsafe import Markup
+
+        templates = Environment(
+            loader=DictLoader({name: text for name, text in self._texts.items() if name.endswith(".html")}),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            auto_reload=False,
+        )
+        style = Markup(self._texts["style.css"])  # noqa: S704  # our own file
+        templates.globals.update(style=style, host=self._host)
+        return templates
 
     def _headers(self, referrer: str, script: str) -> dict[str, str]:
         policy = ["default-src 'none'", f"style-src '{self._style_hash}'"]
