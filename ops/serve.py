@@ -25,9 +25,12 @@ def command(is_origin: bool) -> None:
     With STRONGROOM_EDGE_KEY it is the half at home of a split Strongroom, and answers nobody but `strongroom edge`.
     Settings are STRONGROOM_* environment variables; see `strongroom settings`. Stops on SIGTERM within 10 seconds.
     """
-    from service import logs
-    from service import settings as settings_
-    from service.errors import Misconfigured
+    from service import starting
+
+    with starting.quickly():
+        from service import logs, over_http
+        from service import settings as settings_
+        from service.errors import Misconfigured
 
     settings = settings_.load(os.environ)
     if is_origin and not settings.edge_keys:
@@ -35,7 +38,6 @@ def command(is_origin: bool) -> None:
             "--origin needs STRONGROOM_EDGE_KEY, the same as at the edge; without it anybody could ask."
         )
     logs.configure(logs.to_stdout(), level=settings.log_level, log_format=settings.log_format)
-    from service import app
 
-    app.serve(settings)
+    over_http.serve(settings)
     process.leave()

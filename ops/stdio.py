@@ -117,11 +117,13 @@ def _become_the_server(settings: Settings, is_read_only: bool, *, is_last_try: b
     Raises:
         AlreadyServed: it did not.
     """
-    from service import logs
-    from service.errors import AlreadyServed
+    from service import starting
+
+    with starting.quickly():
+        from service import app, logs
+        from service.errors import AlreadyServed
 
     logs.configure(sys.stderr, level=settings.log_level, log_format=settings.log_format)
-    from service import app
 
     try:
         app.serve_stdio(settings, is_read_only=is_read_only)

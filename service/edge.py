@@ -22,7 +22,7 @@ from service.auth.lookup import Lookup
 from service.clock import Clock, SystemClock
 from service.errors import Misconfigured
 from service.settings import Settings
-from service.store import mounts
+from service.store import mounts, one_server
 from service.store.db import Database
 from service.web import serving
 from service.web.forward import Forward
@@ -48,7 +48,7 @@ def serve(settings: Settings) -> None:
     clock = SystemClock(settings.zone)
     mounts.prepare_state(settings.state)
     with ExitStack() as held:
-        held.callback(face.be_the_one_server(settings))
+        held.callback(one_server.be_it(settings.state))
         database = held.enter_context(closing(Database(settings.state, (tables.SCHEMA,))))
         listener = held.enter_context(serving.listen(settings.host, settings.port))
         face.warn_when_open(settings)

@@ -6,12 +6,10 @@ The Strongroom that stands alone (`app.py`) and the edge of a split one (`edge.p
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 import anyio
 import structlog
@@ -24,9 +22,8 @@ from service.auth.live import Live
 from service.auth.lookup import Lookup
 from service.auth.passphrase import Owner
 from service.clock import Clock
-from service.errors import AlreadyServed, AppError
+from service.errors import AppError
 from service.settings import Settings
-from service.store.lock import Lock
 from service.web import body, http, serving
 from service.web.oauth import metadata
 from service.web.oauth.cors import Readable
@@ -34,9 +31,6 @@ from service.web.oauth.desk import Desk, MissingFolders
 from service.web.oauth.housekeeping import keep_house
 from service.web.oauth.routes import routes
 from service.web.oauth.threads import Threads
-
-_LOOKERS_S: Final = 1.0
-"""`doctor` and `stdio` take the server's lock for an instant to see who holds it; that is no second server."""
 
 _log = structlog.get_logger()
 
@@ -127,21 +121,6 @@ def _make_first_passphrase(owner: Owner) -> None:
 
 def note_strangers(lookup: Lookup, audit: Audit, times: int) -> None:
     lookup.later(partial(audit.note, "origin_secret_bad", times=times))
-
-
-def be_the_one_server(settings: Settings) -> Callable[[], None]:
-    """Take the lock of this state; returns what gives it back.
-
-    Raises:
-        AlreadyServed: another process has it.
-    """
-    lock = Lock(settings.state / "server.lock", "the state")
-    deadline = time.monotonic() + _LOOKERS_S
-    while (other := lock.try_hold()) is not None:
-        if time.monotonic() > deadline:
-            raise AlreadyServed(str(other))
-        time.sleep(_LOOKERS_S / 20)
-    return lock.release
 
 
 def warn_when_open(settings: Settings) -> None:

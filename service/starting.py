@@ -70,7 +70,11 @@ def _leave_client_out() -> None:
     spec = importlib.util.find_spec(_SDK)
     if spec is not None:
         package = _Unopened(_SDK)
-        package.__spec__, package.__loader__, package.__path__ = spec, spec.loader, spec.submodule_search_locations or []
+        package.__spec__, package.__loader__, package.__path__ = (
+            spec,
+            spec.loader,
+            spec.submodule_search_locations or [],
+        )
         package.__file__, package.__package__ = spec.origin, _SDK
         sys.modules[_SDK] = package
 

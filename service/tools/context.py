@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp.server.mcpserver import Context
 
-from service.auth.budget import Budget
 from service.auth.model import Grant, acting
 from service.clock import Clock
 from service.errors import AppError, BadArgument, Forbidden, Misconfigured, Unavailable
-from service.guards.folders import Scope, paths_of
-from service.guards.paths import VaultPath
-from service.history.history import History
-from service.history.limited import LimitedHistory
 from service.settings import Settings
-from service.store import within
-from service.vault.model import Actor, Vault
+
+if TYPE_CHECKING:  # what lies behind a room is imported when it is first entered, after the first answer (`inside`)
+    from service.auth.budget import Budget
+    from service.guards.folders import Scope
+    from service.guards.paths import VaultPath
+    from service.history.history import History
+    from service.vault.model import Actor, Vault
 
 MAX_LIMITED_ROOMS: Final = 16
 """Views for limited grants that are remembered, the latest used; each keeps about 200 bytes for every commit."""
@@ -65,10 +66,13 @@ class Rooms:
 
     A grant that is limited to folders gets rooms in which there is nothing else: the views of the vault's files and of
     its history that they hold end at the folders' border, so what works with them needs to know of no limit. Thread-safe.
+
+    Args:
+        whole: the rooms without a limit; asked for when somebody first enters.
     """
 
-    def __init__(self, whole: Room) -> None:
-        self._whole = whole
+    def __init__(self, whole: Callable[[], Room]) -> None:
+        self._get_whole = whole
         self._limited: OrderedDict[tuple[Scope, str], Room] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -80,6 +84,9 @@ class Rooms:
         """
         if not grant.folders:
             return self._whole
+        from service.guards.folders import paths_of
+        from service.store import within
+
         try:
             folders = paths_of(grant.folders)
         except BadArgument as error:
@@ -92,7 +99,13 @@ class Rooms:
                 self._limited.popitem(last=False)
         return found
 
+    @functools.cached_property
+    def _whole(self) -> Room:
+        return self._get_whole()
+
     def _built(self, scope: Scope, grant: Grant) -> Room:
+        from service.history.limited import LimitedHistory
+
         whole = self._whole
         files = whole.vault.files.limited(scope)
         return replace(
@@ -132,6 +145,8 @@ def actor(ctx: Ctx) -> Actor:
     Raises:
         Forbidden: when the call carries no grant.
     """
+    from service.vault.model import Actor
+
     here, grant = room(ctx), acting()
     begun: list[bool] = []
 

@@ -11,17 +11,22 @@ import functools
 import typing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ListResourcesResult, ReadResourceResult, ResourceTemplate, ToolAnnotations
+from mcp_types import Tool as ListedTool
 
 from service.errors import BadSettings
+from service.guards import limits
 from service.settings import Settings
 from service.tools.context import Room
 from service.tools.workers import Workers
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+_LONG_ANSWERS: Final = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS}
+"""Claude Code puts an answer of more than 50,000 characters into a file unless the tool says so (its documentation, MCP)."""
+
 _NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
 _NAMED_BY_CALLER: Final = frozenset(("properties", "$defs"))
 
@@ -57,6 +62,42 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """What is told of a tool, and all that has to be known of it before it is called.
+
+    Args:
+        listed: what a client is told.
+        toolset, writes: as in `ToolSpec`.
+    """
+
+    listed: ListedTool
+    toolset: str
+    writes: bool
+
+    @property
+    def name(self) -> str:
+        return self.listed.name
+
+    @staticmethod
+    def of(spec: ToolSpec) -> Offer:
+        """The offer of a tool that was imported."""
+        tool = as_tool(spec, Workers())
+        listed = ListedTool(
+            name=tool.name,
+            title=tool.title,
+            description=tool.description,
+            input_schema=tool.parameters,
+            output_schema=tool.output_schema,
+            annotations=tool.annotations,
+            _meta=_LONG_ANSWERS if spec.answers_text else None,
+        )
+        return Offer(listed, spec.toolset, spec.writes)
+
+
+Named = TypeVar("Named", ToolSpec, Offer)
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceSpec:
     """The vault's notes as resources. The functions are plain `def`, run in a worker thread.
 
@@ -72,7 +113,7 @@ class ResourceSpec:
     read: Callable[[Room, str], ReadResourceResult]
 
 
-def select(specs: Sequence[ToolSpec], settings: Settings) -> tuple[ToolSpec, ...]:
+def select(specs: Sequence[Named], settings: Settings) -> tuple[Named, ...]:
     """The tools that the settings leave: their toolset is on and they are not switched off by name.
 
     Raises:

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import structlog
@@ -21,6 +22,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools.tool_manager import ToolManager
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
@@ -41,19 +43,16 @@ from pydantic import ValidationError
 
 from service.auth.model import Grant, acting
 from service.errors import AppError, BadArgument, Forbidden, NotFound, ReadOnly
-from service.guards import limits
 from service.logs import places
+from service.settings import Settings
 from service.tools.context import Room, Rooms, sentence
-from service.tools.register import ResourceSpec, ToolSpec, as_tool, select
+from service.tools.register import Offer, ResourceSpec, ToolSpec, as_tool, select
 from service.tools.workers import Workers
 
 LIST_TTL_MS: Final = 60_000
 """How long a client may keep a list of tools; it never changes while we run, save by another grant."""
 
 _MAX_NAME_CHARS: Final = 60
-_LONG_ANSWERS: Final = {"anthropic/maxResultSizeChars": limits.MAX_RESULT_CHARS}
-"""Claude Code puts an answer of more than 50,000 characters into a file unless the tool says so (its documentation, MCP)."""
-
 _BETTER: Final = {
     "list_type": "must be a list, or the JSON text of one",
     "dict_type": "must be an object, or the JSON text of one",
@@ -68,54 +67,81 @@ _log = structlog.get_logger()
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What calls are answered with: the rooms, the tools (each of those that are offered) and the resources, if any."""
+
+    room: Room
+    specs: Sequence[ToolSpec]
+    resources: ResourceSpec | None
+
+    def spec(self, name: str) -> ToolSpec:
+        """A tool by its name, which is one of theirs."""
+        return next(spec for spec in self.specs if spec.name == name)
+
+
 class StrongroomServer(MCPServer[Rooms]):
-    """The SDK's server, with permissions. Build it with `build`."""
+    """The SDK's server, with permissions.
+
+    Args:
+        offers: the tools there are. Lists are answered from them alone.
+        workbench: what calls are answered with. The first call asks for it, in a worker thread, and again if it raised.
+        has_resources: whether there are any.
+    """
 
     def __init__(
-        self, room: Room, specs: Sequence[ToolSpec], resources: ResourceSpec | None, *, version: str, instructions: str
+        self,
+        offers: Sequence[Offer],
+        workbench: Callable[[], Workbench],
+        settings: Settings,
+        *,
+        version: str,
+        instructions: str,
+        has_resources: bool = True,
     ) -> None:
-        rooms = Rooms(room)
+        rooms = Rooms(lambda: workbench().room)
 
         @asynccontextmanager
         async def lend_rooms(_: MCPServer[Rooms]) -> AsyncIterator[Rooms]:
             yield rooms
 
-        self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in specs}
-        self._settings = room.settings
+        self._offers: Mapping[str, Offer] = {offer.name: offer for offer in offers}
+        self._workbench = workbench
+        self._settings = settings
         self._workers = Workers()
         super().__init__(
             "strongroom",
             title="Strongroom",
             instructions=instructions,
             version=version,
-            tools=[as_tool(spec, self._workers) for spec in specs],
             lifespan=lend_rooms,
             cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
         )
         self._parameters: Mapping[str, Sequence[str]] = {
-            tool.name: tuple(tool.input_schema.get("properties", {})) for tool in self._tools()
+            offer.name: tuple(offer.listed.input_schema.get("properties", {})) for offer in offers
         }
-        if resources is not None:
-            self._serve_resources(resources)
+        if has_resources:
+            self._serve_resources()
 
     @property
     def tool_names(self) -> Sequence[str]:
         """Every tool there is, in the order clients see."""
-        return tuple(self._specs)
+        return tuple(self._offers)
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools that the present grant may use, in their registered order."""
         grant = acting()
-        return [tool for tool in self._tools() if self._refusal(self._specs[tool.name], grant) is None]
+        return [offer.listed for offer in self._offers.values() if self._refusal(offer, grant) is None]
 
     async def call_tool(
         self, name: str, arguments: dict[str, object], context: Context[Rooms, object] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool under the present grant; leaves one line in the log."""
         started, outcome = time.perf_counter(), "CANCELLED"
-        spec = self._specs.get(name)
+        offer = self._offers.get(name)
         try:
-            self._check(name, spec, arguments)
+            self._check(name, offer, arguments)
+            await self._lay_out(name)
             given = {key: value for key, value in arguments.items() if value is not None}  # null: left out
             result = await super().call_tool(name, given, context)
             outcome = "ok"
@@ -125,12 +151,12 @@ class StrongroomServer(MCPServer[Rooms]):
         except Exception as error:  # noqa: BLE001  # the boundary: whatever it is, the model gets a sentence
             outcome, sentence = told(error)
             if outcome == "INTERNAL":
-                _log.error("tool.crashed", tool=spec.name if spec else "(unknown)", **places(error))
+                _log.error("tool.crashed", tool=offer.name if offer else "(unknown)", **places(error))
             return CallToolResult(content=[TextContent(text=f"{outcome}: {sentence}")], is_error=True)
         finally:
             _log.info(
                 "tool.called",
-                tool=spec.name if spec else "(unknown)",  # what the caller wrote might be anything
+                tool=offer.name if offer else "(unknown)",  # what the caller wrote might be anything
                 outcome=outcome,
                 ms=_ms_since(started),
                 grant=_grant_id(),
@@ -154,18 +180,34 @@ class StrongroomServer(MCPServer[Rooms]):
         core = self._lowlevel_server
         await core.run(read_stream, write_stream, core.create_initialization_options())
 
-    def _serve_resources(self, spec: ResourceSpec) -> None:
+    async def _lay_out(self, name: str) -> None:
+        """Have the SDK's form of a tool ready: its schemas are built when it is first called."""
+        if self._tool_manager.get_tool(name) is None:
+            tool = await self._workers.run(lambda: as_tool(self._workbench().spec(name), self._workers))
+            if self._tool_manager.get_tool(name) is None:
+                self._tool_manager = ToolManager(tools=[*self._tool_manager.list_tools(), tool])
+
+    def _tool_input_schema(self, name: str) -> dict[str, object] | None:
+        """The SDK asks before a call for what a tool takes, which is known before the tool is laid out."""
+        offer = self._offers.get(name)
+        return None if offer is None else offer.listed.input_schema
+
+    def _serve_resources(self) -> None:
         # MCPServer's own resources are a fixed list without pages; the protocol core below it takes handlers.
         async def templates(_: ServerRequestContext[Rooms], __: PaginatedRequestParams) -> ListResourceTemplatesResult:
             return await self._resource(
-                "templates", lambda: ListResourceTemplatesResult(resource_templates=list(spec.templates))
+                "templates", lambda: ListResourceTemplatesResult(resource_templates=list(self._resources().templates))
             )
 
         async def page(ctx: ServerRequestContext[Rooms], params: PaginatedRequestParams) -> ListResourcesResult:
-            return await self._resource("listed", lambda: spec.page(ctx.lifespan_context.of(acting()), params.cursor))
+            return await self._resource(
+                "listed", lambda: self._resources().page(ctx.lifespan_context.of(acting()), params.cursor)
+            )
 
         async def read(ctx: ServerRequestContext[Rooms], params: ReadResourceRequestParams) -> ReadResourceResult:
-            return await self._resource("read", lambda: spec.read(ctx.lifespan_context.of(acting()), params.uri))
+            return await self._resource(
+                "read", lambda: self._resources().read(ctx.lifespan_context.of(acting()), params.uri)
+            )
 
         core = self._lowlevel_server
         core.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
@@ -188,24 +230,16 @@ class StrongroomServer(MCPServer[Rooms]):
             _log.info(f"resource.{what}", outcome=outcome, ms=_ms_since(started), grant=_grant_id())
         return result
 
-    def _tools(self) -> list[ListedTool]:
-        return [
-            ListedTool(
-                name=tool.name,
-                title=tool.title,
-                description=tool.description,
-                input_schema=tool.parameters,
-                output_schema=tool.output_schema,
-                annotations=tool.annotations,
-                _meta=_LONG_ANSWERS if self._specs[tool.name].answers_text else None,
-            )
-            for tool in self._tool_manager.list_tools()
-        ]
+    def _resources(self) -> ResourceSpec:
+        found = self._workbench().resources
+        if found is None:
+            raise NotFound("there are no resources here; use the tools.")
+        return found
 
-    def _check(self, name: str, spec: ToolSpec | None, arguments: Mapping[str, object]) -> None:
+    def _check(self, name: str, spec: Offer | None, arguments: Mapping[str, object]) -> None:
         grant = acting()
         if spec is None:
-            raise NotFound(f"there is no tool of that name.{_nearest(name, self._specs)} List them with tools/list.")
+            raise NotFound(f"there is no tool of that name.{_nearest(name, self._offers)} List them with tools/list.")
         if (refusal := self._refusal(spec, grant)) is not None:
             raise refusal
         known = self._parameters[spec.name]
@@ -216,7 +250,7 @@ class StrongroomServer(MCPServer[Rooms]):
                     f"It takes: {', '.join(known) or 'none'}. Nothing was done."
                 )
 
-    def _refusal(self, spec: ToolSpec, grant: Grant) -> AppError | None:
+    def _refusal(self, spec: Offer, grant: Grant) -> AppError | None:
         if spec.writes and self._settings.is_read_only:
             return ReadOnly("this Strongroom is read-only (STRONGROOM_READ_ONLY); the owner can change that.")
         if spec.writes and not grant.may_write:
@@ -233,13 +267,21 @@ def build(
     version: str,
     instructions: str = "",
 ) -> StrongroomServer:
-    """The server with the tools that the settings leave.
+    """The server of rooms and tools that are there already, with the tools that the settings leave.
 
     Raises:
         BadSettings: as `register.select`.
     """
     chosen = select(specs, room.settings)
-    return StrongroomServer(room, chosen, resources, version=version, instructions=instructions)
+    bench = Workbench(room, chosen, resources)
+    return StrongroomServer(
+        [Offer.of(spec) for spec in chosen],
+        lambda: bench,
+        room.settings,
+        version=version,
+        instructions=instructions,
+        has_resources=resources is not None,
+    )
 
 
 def told(error: BaseException) -> tuple[str, str]:

@@ -23,7 +23,7 @@ import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from starlette.types import ASGIApp, Message
 
-from service import app, logs
+from service import app, logs, over_http
 from service.auth import model, static
 from service.auth.guard import Guard
 from service.auth.live import Live
@@ -51,7 +51,7 @@ def main(rounds: int) -> None:
 
 
 async def measure(appliance: app.Appliance, rounds: int) -> None:
-    manager = app._session_manager(appliance.server)
+    manager = over_http.session_manager(appliance.server)
     lookup = Lookup(appliance.grants)
     bare = body.WholeBody(StreamableHTTPASGIApp(manager))
     guarded = Guard(body.WholeBody(StreamableHTTPASGIApp(manager)), lookup, Live(lookup), appliance.clock)
@@ -67,7 +67,7 @@ async def measure(appliance: app.Appliance, rounds: int) -> None:
                     plain = calling(bare, era, tool, arguments)
                     behind = calling(guarded, era, tool, arguments, token)
                     show(f"{era}, {tool}", await turns(plain, behind, rounds))
-    refusal, spec = appliance.server._refusal, appliance.server._specs["append_to_note"]
+    refusal, spec = appliance.server._refusal, appliance.server._offers["append_to_note"]
     began = time.perf_counter()
     for _ in range(10_000):
         refusal(spec, grant)

@@ -89,7 +89,9 @@ def main(rounds: int, vault: Path | None) -> None:
             for name in list(ways)[:: 1 if number % 2 else -1]:
                 took[name].append(ways[name]())
         took["the pipe"] = piped(environ, rounds)
-    print(f"{'':20}{'wall ms':>9}{'cpu ms':>9}{'ratio':>7}{'of cpu':>8}{'RSS MiB':>9}{'PSS':>7}{'search s':>10}{'cpu s':>7}")
+    print(
+        f"{'':20}{'wall ms':>9}{'cpu ms':>9}{'ratio':>7}{'of cpu':>8}{'RSS MiB':>9}{'PSS':>7}{'search s':>10}{'cpu s':>7}"
+    )
     for name, starts in took.items():
         base = {"strongroom stdio": "bare, stdio", "strongroom serve": "bare, HTTP"}.get(name)
         show(name, starts, took[base] if base else None)
@@ -124,10 +126,10 @@ def over_stdio(words: Sequence[str], environ: Mapping[str, str], query: str | No
     """Start it, greet it, ask for its tools, and then perhaps search for a word."""
     began = time.perf_counter()
     with started(words, environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None and process.stdout is not None
 
         def ask(*messages: Mapping[str, object]) -> None:
-            assert process.stdin is not None and process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
             process.stdin.write(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
             process.stdin.flush()
             wanted = messages[-1]["id"]
@@ -140,9 +142,7 @@ def over_stdio(words: Sequence[str], environ: Mapping[str, str], query: str | No
         return _at_rest(process.pid, wall_s, None if query is None else lambda: ask(_search(query)))
 
 
-def over_http(
-    words: Sequence[str], environ: Mapping[str, str], token: str = "", query: str | None = None
-) -> Start:
+def over_http(words: Sequence[str], environ: Mapping[str, str], token: str = "", query: str | None = None) -> Start:
     """Start it and ask for its tools as soon as its port takes a connection.
 
     Args:
@@ -177,7 +177,11 @@ def piped(environ: Mapping[str, str], rounds: int) -> list[Start]:
 
 @contextmanager
 def started(
-    words: Sequence[str], environ: Mapping[str, str], *, stdin: int = subprocess.DEVNULL, stdout: int = subprocess.DEVNULL
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process, killed and reaped at the end."""
     process = subprocess.Popen(words, cwd=ROOT, env=dict(environ), stdin=stdin, stdout=stdout)
@@ -242,7 +246,8 @@ def _posted(port: int, body: bytes, token: str) -> None:
         answer = b""
         while piece := connection.recv(65536):
             answer += piece
-    assert answer.startswith(b"HTTP/1.1 200") and b'"result"' in answer, answer[:500]
+    assert answer.startswith(b"HTTP/1.1 200"), answer[:500]
+    assert b'"result"' in answer, answer[:500]
 
 
 def show(name: str, starts: Sequence[Start], base: Sequence[Start] | None) -> None:

@@ -33,9 +33,10 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, Field
 
+from service.settings import Settings
 from service.tools.context import Room
-from service.tools.register import ResourceSpec, ToolSpec, select
-from service.tools.server import StrongroomServer
+from service.tools.register import Offer
+from service.tools.server import StrongroomServer, Workbench
 from tests.conformance import asking
 from tests.conformance.asking import Ctx
 
@@ -221,8 +222,16 @@ TOOLS: Final[Sequence[Callable[..., object]]] = (
 class Everything(StrongroomServer):
     """Ours, and the fixtures beside our tools. Its resources are the suite's in the place of ours."""
 
-    def __init__(self, room: Room, specs: Sequence[ToolSpec], *, version: str, instructions: str) -> None:
-        super().__init__(room, specs, None, version=version, instructions=instructions)
+    def __init__(
+        self,
+        offers: Sequence[Offer],
+        workbench: Callable[[], Workbench],
+        settings: Settings,
+        *,
+        version: str,
+        instructions: str,
+    ) -> None:
+        super().__init__(offers, workbench, settings, version=version, instructions=instructions, has_resources=False)
         for tool in TOOLS:
             self.add_tool(tool, structured_output=False)
         _add_resources(self)
@@ -230,10 +239,10 @@ class Everything(StrongroomServer):
         _add_handlers(self)
 
     async def list_tools(self) -> list[ListedTool]:
-        listed = {tool.name: tool for tool in await MCPServer.list_tools(self)}
-        strict = listed[json_schema_2020_12_tool.__name__]
-        listed[strict.name] = strict.model_copy(update={"input_schema": SCHEMA_2020})
-        return list(listed.values())
+        fixtures = {tool.name: tool for tool in await MCPServer.list_tools(self) if tool.name not in self._offers}
+        strict = fixtures[json_schema_2020_12_tool.__name__]
+        fixtures[strict.name] = strict.model_copy(update={"input_schema": SCHEMA_2020})
+        return [*await super().list_tools(), *fixtures.values()]
 
     async def call_tool(
         self, name: str, arguments: dict[str, object], context: Context[Room, object] | None = None
@@ -241,18 +250,6 @@ class Everything(StrongroomServer):
         if name in {tool.__name__ for tool in TOOLS}:
             return await MCPServer.call_tool(self, name, arguments, context)
         return await super().call_tool(name, arguments, context)
-
-
-def build(
-    room: Room,
-    specs: Sequence[ToolSpec],
-    resources: ResourceSpec | None = None,
-    *,
-    version: str,
-    instructions: str = "",
-) -> StrongroomServer:
-    """What `service.tools.server.build` is for the service; our resources make room for the suite's."""
-    return Everything(room, select(specs, room.settings), version=version, instructions=instructions)
 
 
 def _add_resources(server: Everything) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ops import process
-from service import app, logs
+from service import logs, over_http
 from service.settings import load
 from service.web import http
 
@@ -35,7 +35,7 @@ def main() -> None:
     real, token_file = http.build, settings.state.parent / "token"
     http.build = lambda *args, **kwargs: WithToken(real(*args, **kwargs), token_file)
     logs.configure(logs.to_stdout(), level=settings.log_level, log_format=settings.log_format)
-    app.serve(settings)
+    over_http.serve(settings)
     process.leave()
 
 

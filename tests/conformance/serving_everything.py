@@ -5,9 +5,9 @@ Run it as a module: `python -m tests.conformance.serving_everything serve`.
 
 from __future__ import annotations
 
-from service.tools import server
+from service import app
 from tests.conformance import everything, serving
 
 if __name__ == "__main__":
-    server.build = everything.build
+    app.StrongroomServer = everything.Everything
     serving.main()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ops import process
-from service import app, logs
+from service import logs, over_http
 from service.settings import load
 from service.tools.catalogue import SPECS
 from service.tools.context import Ctx, actor, room
@@ -62,7 +62,7 @@ ALL: Final = (
 def main() -> None:
     settings = load(os.environ)
     logs.configure(logs.to_stdout(), level=settings.log_level, log_format=settings.log_format)
-    app.serve(settings, ALL)
+    over_http.serve(settings, ALL)
     process.leave()
 
 

@@ -19,6 +19,8 @@ from ops.commands import TABLE as COMMANDS
 from ops.commands import load
 from service.settings import kinds
 from service.settings.table import TABLE as SETTINGS
+from service.tools import catalogue, offered
+from service.tools.register import Offer
 from tests.support import endpoints_reference, tools_reference
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -169,6 +171,11 @@ def _one_command(command: click.Command, name: str) -> Iterator[str]:
                 yield from _one_command(found, f"{name} {inner}")
 
 
+def offered_file() -> str:
+    """service/tools/offered.json"""
+    return offered.written([Offer.of(spec) for spec in catalogue.SPECS])
+
+
 def _sentences(text: str) -> str:
     """A docstring as Markdown: its paragraphs, unwrapped."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.replace("\b\n", "").split("\n\n")]
@@ -190,8 +197,9 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/endpoints.md": endpoints_page,
     "docs/reference/settings.md": settings_page,
     "docs/reference/tools.md": tools_page,
+    "service/tools/offered.json": offered_file,
 }
-"""Every generated page, by its path in the checkout."""
+"""Every generated page and file, by its path in the checkout."""
 
 
 def stale() -> list[str]:

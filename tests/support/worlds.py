@@ -172,7 +172,7 @@ def worlds(folder: Path, folders: Sequence[str], **settings: str) -> Iterator[Wo
             grant = Grant(
                 f"g-{name}", "static", LABEL, frozenset(SCOPES), datetime(2026, 1, 1, tzinfo=UTC), folders=limited_to
             )
-            rooms = Rooms(room)
+            rooms = Rooms(lambda room=room: room)
             desk = held.enter_context(desk_over(room, grant))
             made.append(
                 World(

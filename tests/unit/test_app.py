@@ -23,6 +23,8 @@ def test_everything_is_given_back_so_that_the_next_can_begin(tmp_path: Path) -> 
     opened = len(os.listdir("/proc/self/fd"))
     for _ in range(2):
         with app.assembled(settings) as appliance:
+            assert app.problems(appliance) == ["it is still starting; ask again in a moment."]
+            appliance.inside.get()
             grant, _ = static.create(appliance.grants, "laptop")
             appliance.grants.end([grant.id], "owner")
             assert [problem.partition(",")[0] for problem in app.problems(appliance)] == [
@@ -48,17 +50,18 @@ def test_a_second_server_is_refused_by_name(tmp_path: Path) -> None:
         pass
 
 
-def test_leftovers_of_a_kill_are_swept_before_anybody_is_served(tmp_path: Path) -> None:
+def test_leftovers_of_a_kill_are_swept_before_any_call_is_answered(tmp_path: Path) -> None:
     """style.md, Crash-only: starting is recovering."""
     settings = settings_for(tmp_path)
     leftover = settings.vault / ".syncthing.strongroom-part-0123456789abcdef.tmp"
     leftover.write_text("half a no")
-    with app.assembled(settings):
+    with app.assembled(settings) as appliance:
+        appliance.inside.get()
         assert not leftover.exists()
 
 
 @pytest.mark.parametrize("is_sick", [False, True])
-def test_a_change_of_many_files_that_a_kill_cut_short_is_taken_back_before_anybody_is_served(
+def test_a_change_of_many_files_that_a_kill_cut_short_is_taken_back_before_any_call_is_answered(
     tmp_path: Path, *, is_sick: bool
 ) -> None:
     """And where it cannot be, that stops no start."""
@@ -71,7 +74,8 @@ def test_a_change_of_many_files_that_a_kill_cut_short_is_taken_back_before_anybo
     if is_sick:
         (settings.state / FILE_NAME).unlink()
         (settings.state / FILE_NAME).mkdir()
-    with app.assembled(settings):
+    with app.assembled(settings) as appliance:
+        appliance.inside.get()
         assert note.read_bytes() == (b"[[New]]" if is_sick else b"[[Old]]")
     assert (settings.state / FILE_NAME).exists() == is_sick
 

@@ -155,7 +155,7 @@ def test_making_something_elsewhere_is_refused_alike_whatever_there_is(place: Pl
 
 def test_a_grant_whose_folders_cannot_be_read_sees_nothing(place: Place) -> None:
     """Fails closed: no folder of that name can be, so nobody knows what was meant."""
-    rooms = Rooms(place.room)
+    rooms = Rooms(lambda: place.room)
     for name in ("", "..", ".obsidian", "a//b"):
         with pytest.raises(Forbidden, match="cannot be read"):
             rooms.of(grant_for(name))
@@ -163,7 +163,7 @@ def test_a_grant_whose_folders_cannot_be_read_sees_nothing(place: Place) -> None
 
 def test_rooms_are_remembered_and_only_so_many(place: Place) -> None:
     """Building one costs a look at the whole history; a client with many names must not fill the memory."""
-    rooms = Rooms(place.room)
+    rooms = Rooms(lambda: place.room)
     first = rooms.of(grant_for("Projects"))
     assert rooms.of(grant_for("Projects")) is first
     assert rooms.of(grant_for("Projects", name="another")) is not first
