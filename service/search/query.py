@@ -8,17 +8,16 @@ that holds one of its words is, by its best line (`ranking`).
 
 from __future__ import annotations
 
-import enum
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from service.errors import AppError
 from service.guards import limits, paths
-from service.guards.paths import ROOT, VaultPath
+from service.guards.paths import VaultPath
 from service.search import matching, ranking
+from service.search.asked import NAME_BONUS, Found, Hit, Mode, Order, Part, Query
 from service.search.matching import Needle
 from service.search.ranking import Counted, Question
 from service.vault import frontmatter, snippets, survey, tags, text, views
@@ -26,79 +25,7 @@ from service.vault.model import Page, Vault
 from service.vault.picture.note import Note
 from service.vault.survey import Survey
 
-NAME_BONUS: Final = 10
-"""Points of relevance for a file name that holds the query; a matching line is one."""
-
-
-class Part(enum.Enum):
-    """Which part of a note is searched."""
-
-    BOTH = "both"
-    CONTENT = "content"
-    FRONTMATTER = "frontmatter"
-
-
-class Mode(enum.Enum):
-    """Whether the query is one text that lines hold, or words of which notes hold some."""
-
-    LITERAL = "literal"
-    RANKED = "ranked"
-
-
-class Order(enum.Enum):
-    """What comes first: the most relevant note, the first by path, or the last changed."""
-
-    RELEVANCE = "relevance"
-    PATH = "path"
-    MODIFIED = "modified"
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A question. `folder` and `excluded` hold whole folders or single notes, never beginnings of names.
-
-    `tag` is the key of a tag (`tags.asked`): only notes that have it, or one nested in it, are looked for then.
-
-    Low-trust folders are left out unless they are included, or `folder` is or lies in one.
-    """
-
-    words: str
-    mode: Mode = Mode.LITERAL
-    folder: VaultPath = ROOT
-    excluded: tuple[VaultPath, ...] = ()
-    tag: str = ""
-    order: Order = Order.RELEVANCE
-    part: Part = Part.BOTH
-    is_case_sensitive: bool = False
-    limit: int = 20
-    offset: int = 0
-    include_low_trust: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One matching line, or the first line of a note of which only the name matches. Ranked: the best line of a note.
-
-    `score` is what `NAME_BONUS` tells of; ranked: a hundred times that of `ranking.score`.
-    """
-
-    path: VaultPath
-    line: int
-    snippet: str
-    score: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The asked page of hits, how many notes they all come from, and how many notes could not be searched.
-
-    `skipped` are those that are too large, cannot be read, or are withheld. `left_out` are the low-trust folders that were not looked into.
-    """
-
-    page: Page[Hit]
-    notes: int
-    skipped: int
-    left_out: tuple[VaultPath, ...] = ()
+__all__ = ["Found", "Hit", "Mode", "Order", "Part", "Query", "search"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,14 @@ class Moment:
     Args:
         folders: what there is.
         segments: what may be shown of all notes, folded; with a scope, of notes outside of it as well: see `holds`.
+        unshown: the notes of which nothing is shown: too large, unreadable, withheld, or not looked at in time. With a scope,
+            those outside of it as well.
         scope: the folders that the asker is limited to.
     """
 
     folders: Folders[Note]
     segments: tuple[Segment, ...]
+    unshown: tuple[Note, ...] = ()
     scope: Scope | None = None
 
     def holds(self, path: VaultPath) -> bool:
@@ -71,6 +74,7 @@ class Picture:
         self._noticing = threading.Lock()
         self._pending: dict[VaultPath, tuple[Note | None, Note | None]] = {}
         self._block = Block()
+        self._unshown: dict[VaultPath, Note] = {}
         self.kept = Kept()
 
     def limited(self, scope: Scope) -> Picture:
@@ -97,7 +101,7 @@ class Picture:
         folders = self.folders(check)
         with census.held(self._looking, check):
             self._look(check)
-            return Moment(folders, self._block.segments(), self._scope)
+            return Moment(folders, self._block.segments(), tuple(self._unshown.values()), self._scope)
 
     def _noticed(self, path: VaultPath, before: Note | None, after: Note | None) -> None:
         if not path.has_suffix(_LOOKED_AT):
@@ -115,8 +119,8 @@ class Picture:
             while self._pending:
                 check()
                 with self._noticing:
-                    path = next(iter(self._pending))
-                    before, after = self._pending.pop(path)
+                    path, (before, after) = self._pending.popitem()  # the last: to take the first of many is slow
+                self._unshown.pop(path, None)
                 if before is not None:
                     self._block.remove(before)
                 if after is None:
@@ -124,6 +128,8 @@ class Picture:
                 began = time.thread_time()
                 shown = after.look(before, MAX_LATE_BYTES if looked_s >= LOOKING_S else None)
                 looked_s += time.thread_time() - began
+                if not after.is_shown:
+                    self._unshown[path] = after
                 if not after.version:
                     unread[path] = (before, after)
                 elif shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
