@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-FREQUENT: Final = (
+_FREQUENT: Final = (
     "the of and to in a is that for it as was with be by on not he this are or his from at which but have an had they you were "
     "their one all we can her has there been if more when will would who so no what up out about into than them some could time "
     "these two may then do first any my now such like our over man me even most made after also did many before must through "
@@ -13,7 +13,12 @@ FREQUENT: Final = (
     "see men work long here get both between life being under never day same another know while last might us great old year off "
     "come since against go came right used take three system project notes kernel driver review meeting budget garden travel "
     "question answer reading health water light winter music letter history family computer plan draft idea book summary weekly"
-).split()
+)
+_STARTS: Final = "b bl br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t th tr v w"
+_MIDDLES: Final = "a e i o u ai ea ee ia io oa ou"
+_ENDS: Final = "b ck d g l ll m n nd ng nt p r rd rn s ss st t x"
+
+FREQUENT: Final = tuple(_FREQUENT.split())
 """In order: the first is in nearly every note, the last in some of a hundred."""
 
 OTHER_SCRIPTS: Final = tuple(
@@ -30,20 +35,17 @@ OTHER_SCRIPTS: Final = tuple(
     )
 )
 
-_STARTS: Final = "b bl br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t th tr v w".split()
-_MIDDLES: Final = "a e i o u ai ea ee ia io oa ou".split()
-_ENDS: Final = ["", *"b ck d g l ll m n nd ng nt p r rd rn s ss st t x".split()]
-
 
 def invented(chance: random.Random, many: int) -> list[str]:
     """So many different words of one to three syllables; the early ones are short, as frequent words are."""
     known = set(FREQUENT)
+    starts, middles, ends = _STARTS.split(), _MIDDLES.split(), _ENDS.split()
     found: dict[str, None] = {}
     while len(found) < many:
         longest = 1 if len(found) < 400 else 2 if len(found) < 4_000 else 3
         shortest = 1 if len(found) < 2_000 else 2
         word = "".join(
-            chance.choice(_STARTS) + chance.choice(_MIDDLES) + (chance.choice(_ENDS) if chance.random() < 0.6 else "")
+            chance.choice(starts) + chance.choice(middles) + (chance.choice(ends) if chance.random() < 0.6 else "")
             for _ in range(chance.randint(shortest, longest))
         )
         if len(word) > 3 and word not in known:

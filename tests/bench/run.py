@@ -1,0 +1,130 @@
+"""What every row is given: where to put its results, which peers there are, how often to ask."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench import engines
+from tests.bench.engines import Engine, Peers
+from tests.bench.model import Figure, Missing, Point, Results, Target, Times
+from tests.bench.questions import Questions
+from tests.bench.vaults import Measured
+from tests.support.service import Service
+
+
+@dataclass
+class Run:
+    """One run of the bench. `questions` of a vault are shared by its rows, so that none is ever asked twice."""
+
+    results: Results
+    scratch: Path
+    peers: Peers
+    rounds: int
+    is_quick: bool
+    asked: dict[str, Questions]
+
+    def questions(self, vault: Measured) -> Questions:
+        if vault.name not in self.asked:
+            self.asked[vault.name] = Questions(vault)
+        return self.asked[vault.name]
+
+    # -- telling -------------------------------------------------------------------------------------------------------
+
+    def tell(self, figure: Figure) -> None:
+        """Keep a figure, and print it."""
+        self.results.figures.append(figure)
+        target = f"{figure.value:9.3f} {figure.measure:5} {figure.target or ''!s:>10}  {figure.verdict}"
+        print(
+            f"  {figure.what[:52]:52} {_shown(figure.ours, figure.unit)} {_shown(figure.other, figure.unit)} {target}",
+            flush=True,
+        )
+
+    def compare(
+        self,
+        row: str,
+        vault: str,
+        what: str,
+        ours: Sequence[float],
+        other: Sequence[float],
+        against: str,
+        target: Target | None,
+        *,
+        is_speed_up: bool = False,
+    ) -> None:
+        """The ratio of two medians: ours to the other's; for a speed-up the other's to ours."""
+        mine, others = Times.of(ours), Times.of(other)
+        ratio = others.p50 / mine.p50 if is_speed_up else mine.p50 / others.p50
+        self.tell(Figure(row, vault, what, ratio, target, ours=mine, other=others, against=against))
+
+    def bound(
+        self, row: str, vault: str, what: str, ours: Sequence[float], target: Target, *, is_aimed: bool = True
+    ) -> None:
+        """A bound of the median itself."""
+        mine = Times.of(ours)
+        self.tell(Figure(row, vault, what, mine.p50, target if is_aimed else None, unit=target.unit, ours=mine))
+
+    def miss(self, row: str, vault: str, why: str) -> None:
+        self.results.missing.append(Missing(row, vault, why))
+        print(f"  could not be measured: {why}", flush=True)
+
+    def point(self, engine: str, vault: Measured, times: Sequence[float]) -> None:
+        if times:
+            middle = Times.of(times)
+            self.results.points.append(Point(engine, vault.name, vault.notes, vault.size_bytes, middle.p50, middle.n))
+
+    # -- who answers -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A folder for a state."""
+        made = Path(tempfile.mkdtemp(dir=self.scratch))
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    @contextmanager
+    def service(self, vault: Path, **settings: str) -> Iterator[Service]:
+        """A running service on a vault, with a state of its own; no commit comes in between."""
+        quiet = {name: value for name, value in engines.QUIET.items() if name != "LOG_LEVEL"}
+        with self.folder() as folder, Service.start(folder, **{**quiet, **settings, "VAULT": str(vault)}) as service:
+            yield service
+
+    @asynccontextmanager
+    async def stdio(self, vault: Measured) -> AsyncIterator[Engine]:
+        with self.folder() as state:
+            async with engines.ours_by_stdio(vault.folder, state) as engine:
+                await warm(engine)
+                yield engine
+
+    @asynccontextmanager
+    async def mcpvault(self, vault: Measured, row: str) -> AsyncIterator[Engine | None]:
+        if self.peers.why:
+            self.miss(row, vault.name, self.peers.why)
+            yield None
+            return
+        async with self.peers.running(engines.MCPVAULT, vault.folder) as engine:
+            yield engine
+
+
+async def warm(engine: Engine) -> None:
+    """Have a server of ours look at the whole vault, however long that takes: what it could not do in one call, it goes
+    on with in the next."""
+    for number in range(60):
+        result = await engine.client.call_tool("search_notes", {"query": f"warm up {number}"})
+        if not getattr(result, "is_error", False) and _is_whole(result):
+            return
+
+
+def _is_whole(result: object) -> bool:
+    found: Mapping[str, object] = getattr(result, "structured_content", None) or {}
+    return not any(found.get(name) for name in ("skipped", "notes_skipped", "skipped_notes"))
+
+
+def _shown(times: Times | None, unit: str) -> str:
+    return f"{times.p50:9.2f} {times.p95:9.2f} {unit:3}" if times else f"{'':23}"
