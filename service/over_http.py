@@ -24,6 +24,7 @@ from service.settings import Settings
 from service.tools.register import ToolSpec
 from service.tools.server import StrongroomServer
 from service.web import body, serving
+from service.web.answering import Answering
 from service.web.origin import Origin
 from service.web.owner import OwnersDoor
 
@@ -57,7 +58,7 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_open: Call
     grants = Grants(appliance.grants.database, appliance.clock, audience.canonical(base))
     lookup = Lookup(grants)
     live = Live(lookup, lambda grant, count: appliance.audit.note("stream_killed", grant=grant, streams=count))
-    manager = session_manager(appliance.server)
+    as_json, as_stream = (session_manager(appliance.server, as_json=is_json) for is_json in (True, False))
     door = OwnersDoor(
         appliance.server.serve_streams, settings.state, settings.vault, appliance.clock, {"streams": live.streams}
     )
@@ -66,7 +67,7 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_open: Call
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
-        async with manager.run(), anyio.create_task_group() as tasks:
+        async with as_json.run(), as_stream.run(), anyio.create_task_group() as tasks:
             for watch in watches:
                 tasks.start_soon(watch)
             await tasks.start(door.serve)
@@ -78,7 +79,7 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_open: Call
                 with anyio.CancelScope(shield=True):
                     await app_.in_thread(lambda: app_.finish(appliance))
 
-    endpoint = StreamableHTTPASGIApp(manager)
+    endpoint = Answering(StreamableHTTPASGIApp(as_json), StreamableHTTPASGIApp(as_stream))
     look = partial(app_.problems, appliance)
     with ExitStack() as held:
         held.callback(lookup.close)
@@ -118,14 +119,13 @@ def _missing(appliance: Appliance, names: Sequence[str]) -> Sequence[str]:
     return appliance.inside.get().missing_folders(names)
 
 
-def session_manager(server: StrongroomServer) -> StreamableHTTPSessionManager:
+def session_manager(server: StrongroomServer, *, as_json: bool) -> StreamableHTTPSessionManager:
     """What the SDK speaks the protocol with."""
-    # Called for the session manager alone: the application it returns would redirect and knows no guard. Stateless and
-    # SSE, because only so a call ends when its client leaves or its grant is revoked (auth.md 1.3). The Host and Origin
-    # are checked at the edge, for every path.
+    # Called for the session manager alone: the application it returns would redirect and knows no guard. Stateless, because
+    # only so a call ends when its grant is revoked (auth.md 1.3). The Host and Origin are checked at the edge, for every path.
     server.streamable_http_app(
         stateless_http=True,
-        json_response=False,
+        json_response=as_json,
         max_request_body_size=body.MAX_BODY_BYTES,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )

@@ -11,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
 
 from service.auth.grants import Grants
 from service.auth.model import Grant
@@ -34,6 +36,8 @@ class Lookup:
         self._to_note: set[str] = set()
         self._seen: set[bytes] = set()
         self._file = _identity(grants)
+        self._line: list[_Asked] = []
+        self._is_asking = False
 
     async def find(self, token_hash: bytes) -> Grant | None:
         """The living grant behind a token.
@@ -97,16 +101,58 @@ class Lookup:
             self._seen.discard(token_hash)
 
     async def _ask(self, question: Callable[[], T]) -> T:
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._line.append(_Asked(question, answer))
+        self._go_on()
         try:
             async with asyncio.timeout(ANSWER_S):
-                return await asyncio.get_running_loop().run_in_executor(self._thread, self._checked, question)
+                return await answer
         except (AppError, sqlite3.Error, OSError) as error:  # TimeoutError is an OSError
             raise Unavailable("the state cannot be read, so nobody is let in; see strongroom doctor.") from error
 
-    def _checked(self, question: Callable[[], T]) -> T:
+    def _go_on(self) -> None:
+        """Ask all that stand in line, unless the thread is at work: it comes back here.
+
+        A change of threads costs more than a question, so a crowd shares it. Each is still asked after it came in.
+        """
+        self._line = [asked for asked in self._line if not asked.answer.done()]
+        if self._line and not self._is_asking:
+            self._is_asking, line, self._line = True, self._line, []
+            work = asyncio.get_running_loop().run_in_executor(self._thread, self._answers, line)
+            work.add_done_callback(partial(self._told, line))
+
+    def _answers(self, line: Sequence[_Asked]) -> list[_Answer]:
+        return [_answered(self._checked, asked.question) for asked in line]
+
+    def _told(self, line: Sequence[_Asked], work: asyncio.Future[list[_Answer]]) -> None:
+        self._is_asking = False
+        if work.cancelled():
+            return
+        for asked, (found, failure) in zip(line, work.result(), strict=True):
+            if not asked.answer.done():
+                asked.answer.set_exception(failure) if failure is not None else asked.answer.set_result(found)
+        self._go_on()
+
+    def _checked(self, question: Callable[[], object]) -> object:
         if _identity(self._grants) != self._file:
             raise FileNotFoundError("the database file is another one now")
         return question()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    question: Callable[[], object]
+    answer: asyncio.Future[Any]  # each question has an answer of its own kind; `_ask` knows which
+
+
+_Answer: TypeAlias = tuple[object, Exception | None]
+
+
+def _answered(ask: Callable[[Callable[[], object]], object], question: Callable[[], object]) -> _Answer:
+    try:
+        return ask(question), None
+    except Exception as failure:  # noqa: BLE001  # raised again where it was asked
+        return None, failure
 
 
 def _identity(grants: Grants) -> tuple[int, int]:

@@ -51,7 +51,7 @@ def main(rounds: int) -> None:
 
 
 async def measure(appliance: app.Appliance, rounds: int) -> None:
-    manager = over_http.session_manager(appliance.server)
+    manager = over_http.session_manager(appliance.server, as_json=False)
     lookup = Lookup(appliance.grants)
     bare = body.WholeBody(StreamableHTTPASGIApp(manager))
     guarded = Guard(body.WholeBody(StreamableHTTPASGIApp(manager)), lookup, Live(lookup), appliance.clock)

@@ -25,7 +25,8 @@ def request(method: str, era: str, **params: object) -> tuple[dict[str, object],
             "io.modelcontextprotocol/clientCapabilities": {},
             "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
         }
-        params["_meta"] = meta
+        given = params.get("_meta")
+        params["_meta"] = {**meta, **given} if isinstance(given, dict) else meta
         headers |= {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
         if "name" in params:
             headers["Mcp-Name"] = str(params["name"])
