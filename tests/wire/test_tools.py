@@ -189,14 +189,14 @@ async def test_a_prompt_that_is_not_there_is_a_wrong_parameter_and_no_error_of_o
     assert not [line for line in service.lines()[before:] if line["level"] == "error"]
 
 
-async def test_answers_come_as_plain_json_or_one_event_and_say_private(service: Service, token: str) -> None:
+async def test_answers_come_as_plain_json_and_say_private(service: Service, token: str) -> None:
     """The list depends on the token, so nobody in between may keep it for another (2026-07-28 `cacheScope`)."""
     message, headers = request("tools/list", MODERN)
     modern = json.loads(service.post(token, message, *_era(headers)).body)
     assert modern["result"]["cacheScope"] == "private"
     assert modern["result"]["ttlMs"] > 0
     message, _ = request("tools/list", LEGACY)
-    assert service.post(token, message).headers["content-type"] == "text/event-stream"
+    assert service.post(token, message).headers["content-type"] == "application/json"
 
 
 async def test_a_stale_session_id_is_ignored(service: Service, token: str) -> None:
