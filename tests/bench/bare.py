@@ -1,13 +1,13 @@
 """The least that the SDK can do: a server with one tool that says what it was told. `python tests/bench/bare.py [http [json]]`.
 
-Over HTTP it has the same loop, parser and way of answering as ours, so that only what we do stands between the two.
+Over HTTP it has the same loop, parser and way of answering as ours, and a log as quiet, so that only what we do stands between the two.
 """
 
 import sys
 
 from mcp.server.mcpserver import MCPServer
 
-server = MCPServer("bare")
+server = MCPServer("bare", log_level="WARNING")
 
 
 @server.tool(structured_output=False)

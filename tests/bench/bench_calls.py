@@ -82,19 +82,19 @@ def _ways(folder: Path, held: ExitStack) -> Iterator[Way]:
     for era in ERAS:
         for clients in (1, CROWD):
             for kind, (pid, port) in bare.items():
-                asked = made_ready(era, "echo", {"query": "x"})
+                asked = made_ready(port, era, "echo", {"query": "x"})
                 yield Way(f"{era}: the SDK's echo, {kind}", port, pid, asked, clients)
             for tool, arguments in (("read_note", {"path": "a.md"}), ("resolve_link", {"link": "a"})):
                 for more, kind in (({}, "json"), ({"_meta": {"progressToken": 1}}, "events")):
-                    asked = made_ready(era, tool, arguments, token, **more)
+                    asked = made_ready(service.port, era, tool, arguments, token, **more)
                     yield Way(f"{era}: {tool}, {kind}", service.port, service.process.pid, asked, clients)
 
 
-def made_ready(era: str, tool: str, arguments: dict[str, str], token: str = "", **more: object) -> bytes:
+def made_ready(port: int, era: str, tool: str, arguments: dict[str, str], token: str = "", **more: object) -> bytes:
     """One call of a tool, as bytes."""
     message, headers = request("tools/call", era, name=tool, arguments=arguments, **more)
     body = json.dumps(message).encode()
-    headers |= {"Host": "127.0.0.1", "Content-Length": str(len(body))}
+    headers |= {"Host": f"127.0.0.1:{port}", "Content-Length": str(len(body))}
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"POST /mcp HTTP/1.1\r\n{lines}\r\n".encode() + body
