@@ -9,16 +9,15 @@ Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and 
 
 from __future__ import annotations
 
-import functools
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from service.vault import text
+from service.vault.words import BLANK, LINE_END, UNSPACED, folded, spread
 
 _K1: Final = 1.2  # how soon more of the same word stops counting
 _B: Final = 0.75  # how much a long note's words count for less
@@ -30,49 +29,7 @@ _MIN_BEGINNING: Final = 4
 
 _MAX_TERMS: Final = 40  # of a question; what comes after them is heard as part of the phrase only
 _TITLE_CHARS: Final = 2000  # of a note, in which its title is looked for
-_CACHED_RUN_CHARS: Final = 16
-
-_UNSPACED: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
-    "\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003fffd]+"
-)
-"""Runs in Thai, Lao, Burmese, Khmer, kana, Han and Hangul."""
-
-_ACCENTS: Final = {
-    **dict.fromkeys([*range(0x300, 0x370), *range(0x1DC0, 0x1E00), *range(0x20D0, 0x2100), 0x200C, 0x200D]),
-    **{ord(letter): plain for letter, plain in zip("øłđħıðþ", ("o", "l", "d", "h", "i", "d", "th"), strict=True)},
-    ord("æ"): "ae",
-    ord("œ"): "oe",
-}
-"""Marks that go once letters are taken apart, joiners, and letters that cannot be taken apart."""
-
-_NOT_ASCII: Final = re.compile("[^\x00-\x7f]+")
 _TITLE: Final = re.compile(r"^(?:title:|#[ \t])[^\n]*", re.MULTILINE | re.IGNORECASE)
-_BLANK: Final = b" "
-
-_LINE_END: Final = b"\n"
-
-_KEPT: Final = bytes(code if code >= 0x80 or chr(code).isalnum() or code == 0x0A else 0x20 for code in range(0x100))
-_LOWERED: Final = _KEPT.lower()
-
-
-def folded(words: str) -> str:
-    """`words` as they are compared. Keeps line breaks and makes none."""
-    if words.isascii():
-        return words.lower()
-    letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", words).casefold())
-    return unicodedata.normalize("NFC", letters.translate(_ACCENTS))
-
-
-def spread(data: bytes, *, is_case_sensitive: bool = False) -> bytes:
-    """The words of a text, folded, with blanks around each; runs in scripts without blanks stay whole. Lines stay lines."""
-    if not data.isascii():
-        words = _NOT_ASCII.sub(_kept_run if is_case_sensitive else _folded_run, text.decode(data).text)
-        data = words.encode("utf-8", "surrogatepass")
-    spaced = data.translate(_KEPT if is_case_sensitive else _LOWERED)
-    return _BLANK + spaced.replace(_LINE_END, b" \n ") + _BLANK
-
-
 @dataclass(frozen=True, slots=True)
 class Counted:
     """What a note holds of a question: how often each word stands in its text, and which are in its name or title."""
@@ -118,7 +75,7 @@ class Question:
 
     def best_line(self, data: bytes, weights: Sequence[float]) -> int:
         """The index of the line of a text that holds most of the question; the first of several, 0 if none does."""
-        lines = self.spread(data).split(_LINE_END)
+        lines = self.spread(data).split(LINE_END)
 
         def worth(index: int) -> float:
             return sum(weight for weight, count in zip(weights, self._count(lines[index]), strict=True) if count)
@@ -144,7 +101,7 @@ class Question:
         counts = [words.count(term) for term in self.terms]
         if self.phrase:
             is_possible = all(counts)
-            joined = _BLANK + _BLANK.join(words.split()) + _BLANK if is_possible else b""
+            joined = BLANK + BLANK.join(words.split()) + BLANK if is_possible else b""
             counts.append(joined.count(self.phrase))
         return counts
 
@@ -171,9 +128,9 @@ def question(words: str, *, is_case_sensitive: bool = False) -> Question:
     if not terms:
         plain = words if is_case_sensitive else folded(words)
         return Question(words, (), (plain.strip() or plain).encode("utf-8", "surrogatepass"), is_case_sensitive)
-    phrase = _BLANK.join(whole)
+    phrase = BLANK.join(whole)
     if len(whole) > 1:
-        phrase = _BLANK + phrase + _BLANK
+        phrase = BLANK + phrase + BLANK
     return Question(words, terms, phrase if len(terms) > 1 else b"", is_case_sensitive)
 
 
@@ -196,39 +153,12 @@ def score(note: Counted, weights: Sequence[float], mean_size: float) -> float:
 
 def _terms(word: str) -> Iterator[bytes]:
     """The words that one word of a question is, as they stand in a spread text."""
-    if not _UNSPACED.fullmatch(word):
+    if not UNSPACED.fullmatch(word):
         yield f" {word}{'' if len(word) >= _MIN_BEGINNING else ' '}".encode("utf-8", "surrogatepass")
     elif len(word) == 1:
         yield word.encode("utf-8")
     else:
         yield from (word[at : at + 2].encode("utf-8") for at in range(len(word) - 1))
-
-
-def _folded_run(match: re.Match[str]) -> str:
-    run = match[0]
-    return _folded_short(run) if len(run) <= _CACHED_RUN_CHARS else _apart(folded(run))
-
-
-def _kept_run(match: re.Match[str]) -> str:
-    return _apart(match[0])
-
-
-@functools.lru_cache(maxsize=20_000)
-def _folded_short(run: str) -> str:
-    return _apart(folded(run))
-
-
-def _apart(run: str) -> str:
-    """A run without ASCII (save what folding made): what is no letter, digit or mark becomes a blank."""
-    return _UNSPACED.sub(r" \g<0> ", _no_letters().sub(" ", run))
-
-
-@functools.cache
-def _no_letters() -> re.Pattern[str]:
-    """What is no letter, digit or mark. Marks are part of words (vowel signs of Indic scripts), which `\\w` does not know."""
-    codes = (*range(0x0300, 0x3100), *range(0xA000, 0xB000), *range(0x10000, 0x12000))
-    marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code)) in ("Mn", "Mc"))
-    return re.compile(f"[^\\w{marks}]+")
 
 
 def _unfolded(line: str, start: int, end: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from service.guards import outgoing
 from service.search import ranking
 from service.search.matching import needle
 from service.search.query import Mode, Query, search
+from service.vault import words
 from tests.support.desk import Desk, desk_in
 
 LETTERS = st.sampled_from(
@@ -121,9 +122,9 @@ def words_of(text: str) -> set[str]:
 @given(st.text(max_size=50))
 @settings(max_examples=500, deadline=None)
 def test_folding_again_changes_nothing_and_keeps_the_lines(text: str) -> None:
-    """ranking.folded."""
-    once = ranking.folded(text)
-    assert ranking.folded(once) == once
+    """words.folded."""
+    once = words.folded(text)
+    assert words.folded(once) == once
     assert once.count("\n") == text.count("\n")
 
 

@@ -20,6 +20,7 @@ from service.guards.paths import VaultPath
 from service.store import census
 from service.store.census import Census, Folders
 from service.store.root import Root
+from service.vault import words
 from service.vault.parts import canvas
 from service.vault.picture.block import Block, Segment, folded, folded_name
 from service.vault.picture.kept import Kept
@@ -133,7 +134,8 @@ class Picture:
                 if not after.version:
                     unread[path] = (before, after)
                 elif shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
-                    self._block.add(after, folded_name(after), folded(shown))
+                    text = folded(shown)
+                    self._block.add(after, folded_name(after), text, words.others(text))
         finally:
             with self._noticing:
                 for path, change in unread.items():
