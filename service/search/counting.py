@@ -103,7 +103,9 @@ class Memory:
         self._lock = threading.Lock()
         self._counted: dict[int, Counted] = {}
 
-    def of(self, segments: Sequence[Segment], terms: Sequence[bytes], check: Check) -> list[tuple[Counted, list[Counts]]]:
+    def of(
+        self, segments: Sequence[Segment], terms: Sequence[bytes], check: Check
+    ) -> list[tuple[Counted, list[Counts]]]:
         """What each segment holds of some words, in the order of both.
 
         Args:

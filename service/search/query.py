@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from service.errors import AppError
 from service.guards import limits, paths
 from service.guards.paths import VaultPath
-from service.search import matching, ranking
+from service.search import matching, ranked, ranking
 from service.search.asked import NAME_BONUS, Found, Hit, Mode, Order, Part, Query
 from service.search.matching import Needle
 from service.search.ranking import Counted, Question
-from service.vault import frontmatter, snippets, survey, tags, text, views
+from service.vault import frontmatter, patience, snippets, survey, tags, text, views
 from service.vault.model import Page, Vault
 from service.vault.picture.note import Note
 from service.vault.survey import Survey
@@ -43,6 +43,8 @@ def search(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic
         NoteNotFound: there is no such folder; names the nearest.
         Unavailable: it took longer than a survey may take.
     """
+    if ranked.is_for(query):
+        return patience.within(survey.DEADLINE_S, lambda deadline: ranked.found(vault, query, deadline.check), now)
     excluded = _as_excluded(query.excluded)
     return survey.make(
         vault,

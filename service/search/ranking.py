@@ -9,6 +9,7 @@ Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and 
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -30,6 +31,8 @@ _MIN_BEGINNING: Final = 4
 _MAX_TERMS: Final = 40  # of a question; what comes after them is heard as part of the phrase only
 _TITLE_CHARS: Final = 2000  # of a note, in which its title is looked for
 _TITLE: Final = re.compile(r"^(?:title:|#[ \t])[^\n]*", re.MULTILINE | re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Counted:
     """What a note holds of a question: how often each word stands in its text, and which are in its name or title."""
@@ -94,6 +97,18 @@ class Question:
             return 0, 0
         _, start, end = max(found)
         return _unfolded(line, -start, end) if len(words) != len(line) else (-start, end)
+
+    def pairs(self) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Two of its words that follow each other, and a pattern that matches the same in a text made bare."""
+        whole = self.phrase.split()
+        for word in whole:
+            inner = tuple(_terms(word.decode("utf-8", "surrogatepass")))
+            if len(inner) > 1:
+                yield inner[0], inner[-1], re.escape(word)
+        for first, second in itertools.pairwise(whole):
+            before = tuple(_terms(first.decode("utf-8", "surrogatepass")))[-1]
+            after = next(_terms(second.decode("utf-8", "surrogatepass")))
+            yield before, after, re.escape(before.rstrip()) + rb"[^ ]* +" + re.escape(after.strip())
 
     def _count(self, words: bytes) -> list[int]:
         if not self.terms:
