@@ -1,63 +1,87 @@
 """Which lines of a note hold a text: literal, upper and lower case alike by Unicode case folding unless asked otherwise.
 
-The answer is that of `query.casefold() in line.casefold()` for every line; the work is done on bytes wherever that gives
-the same answer, and a note is decoded and folded only when its bytes say that it may match. Case folding maps each
-character by itself and makes no line ends, so a folded note has the lines of the note.
+The answer is that of `query.casefold() in line.casefold()` for every line. Case folding maps each character by itself and
+makes no line ends, so a folded note has the lines of the note, and the folded query stands in it as bytes in UTF-8.
 """
 
 from __future__ import annotations
 
 import codecs
-import enum
-import functools
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import AnyStr, Final
+from typing import Final
 
-from service.vault import text
+from service.search import scanning
+from service.vault.picture.block import folded
 from service.vault.text import LF
 
-_ASCII: Final = bytes(range(0x80))
-_CHUNK: Final = 256
-_MAX_TESTED: Final = 4  # distinct letters of the query that are looked for before a note is folded
 _MAPPED_CHARS: Final = 4096
-
-
-class _Look(enum.Enum):
-    """How a note is looked at: not at all, as bytes, or decoded and folded."""
-
-    NOT = enum.auto()
-    BYTES = enum.auto()
-    TEXT = enum.auto()
+_LF: Final = b"\n"
+_CR: Final = b"\r"
+_CRLF: Final = b"\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """What is looked for. `wanted` is folded unless `is_case_sensitive`.
+    """What is looked for. `wanted` is folded unless `is_case_sensitive`; `raw` is the same in UTF-8.
 
-    `tells` are sets of byte strings: a note that holds none of one set cannot match without one of its `odd` letters.
+    `is_nowhere`: it cannot lie within a line.
     """
 
     wanted: str
     is_case_sensitive: bool
     raw: bytes
-    tells: tuple[tuple[bytes, ...], ...]
-    odd: tuple[bytes, ...]
+
+    @property
+    def is_nowhere(self) -> bool:
+        return not self.wanted or LF in self.wanted
+
+    @property
+    def may_end_a_line(self) -> bool:
+        """Whether it may be found in a line end CR LF, where it is none of the line."""
+        return "\r" in self.wanted
 
     def lines_in(self, data: bytes) -> list[int]:
-        """The numbers (from 1) of the lines that hold the text, in order."""
-        if LF in self.wanted:
+        """The numbers (from 1) of the lines of a text that hold it, in order.
+
+        Args:
+            data: as it stands in the file or is shown of it; a byte order mark is no part of it.
+        """
+        return self.lines_of(self.as_compared(data.removeprefix(codecs.BOM_UTF8)))
+
+    def as_compared(self, data: bytes) -> bytes:
+        """A text as it is compared; what is no UTF-8 is U+FFFD."""
+        if self.is_case_sensitive:
+            return data if data.isascii() else data.decode("utf-8", "replace").encode("utf-8")
+        return folded(data)
+
+    def lines_of(self, compared: bytes) -> list[int]:
+        """As `lines_in`, of a text as it is compared."""
+        if self.is_nowhere:
             return []
-        data = data.removeprefix(codecs.BOM_UTF8)
-        match self._how_to_look(data):
-            case _Look.NOT:
-                return []
-            case _Look.BYTES:
-                return _lines(data if self.is_case_sensitive else data.lower(), self.raw, b"\r", b"\n")
-            case _Look.TEXT:
-                words = text.decode(data).text
-                return _lines(words if self.is_case_sensitive else words.casefold(), self.wanted, "\r", LF)
+        if self.may_end_a_line:
+            compared = compared.replace(_CRLF, _LF)
+        lines: list[int] = []
+        line, counted, size = 1, 0, len(compared)
+        at = scanning.find(compared, self.raw, 0, size)
+        while at != -1:
+            line += compared.count(_LF, counted, at)
+            lines.append(line)
+            counted = compared.find(_LF, at)
+            at = scanning.find(compared, self.raw, counted + 1, size) if counted != -1 else -1
+        return lines
+
+    def count_lines(self, compared: bytes, start: int, end: int) -> int:
+        """How many lines between two offsets of a text as it is compared hold it."""
+        if self.may_end_a_line:
+            compared = compared[start:end].replace(_CRLF, _LF)
+            start, end = 0, len(compared)
+        lines = 0
+        while (at := scanning.find(compared, self.raw, start, end)) != -1:
+            lines += 1
+            start = compared.find(_LF, at, end) + 1
+            if not start:
+                break
+        return lines
 
     def is_in(self, words: str) -> bool:
         """Whether `words` hold the text."""
@@ -65,58 +89,20 @@ class Needle:
 
     def span_in(self, line: str) -> tuple[int, int]:
         """Where the text first stands in `line`, as offsets of the line's own characters; (0, 0) when it does not."""
-        folded = line if self.is_case_sensitive else line.casefold()
-        at = folded.find(self.wanted)
+        words = line if self.is_case_sensitive else line.casefold()
+        at = words.find(self.wanted)
         if at == -1:
             return 0, 0
         end = at + len(self.wanted)
-        if len(folded) == len(line):  # no character folds to less than one, so each stands for itself
+        if len(words) == len(line):  # no character folds to less than one, so each stands for itself
             return at, end
         return _unfolded(line, at), _unfolded(line, end - 1) + 1
-
-    def _how_to_look(self, data: bytes) -> _Look:
-        """The cheapest way that finds exactly what looking at the folded text would find."""
-        if "\ufffd" in self.wanted:  # stands for bytes that are no UTF-8 as well
-            return _Look.TEXT
-        if self.is_case_sensitive:
-            return _Look.BYTES
-        if self.wanted.isascii():
-            return _Look.TEXT if self._has_odd(data) else _Look.BYTES
-        may_match = not data.isascii() and all(any(tell in data for tell in tells) for tells in self.tells)
-        return _Look.TEXT if may_match else _Look.NOT
-
-    def _has_odd(self, data: bytes) -> bool:
-        if not self.odd or data.isascii():
-            return False
-        rest = data.translate(None, delete=_ASCII)
-        return any(letter in rest for letter in self.odd)
 
 
 def needle(query: str, *, is_case_sensitive: bool = False) -> Needle:
     """Make ready to look for `query`."""
     wanted = query if is_case_sensitive else query.casefold()
-    tells: list[tuple[bytes, ...]] = []
-    odd: tuple[bytes, ...] = ()
-    if not is_case_sensitive:
-        origins = _origins()
-        letters = [letter for letter in dict.fromkeys(wanted) if not letter.isascii()]
-        tells = [_encoded(letter + origins.get(letter, "")) for letter in letters[:_MAX_TESTED]]
-        odd = _encoded("".join(origins.get(letter, "") for letter in dict.fromkeys(wanted) if letter.isascii()))
-    return Needle(wanted, is_case_sensitive, wanted.encode("utf-8", "surrogatepass"), tuple(tells), odd)
-
-
-def _lines(words: AnyStr, wanted: AnyStr, cr: AnyStr, lf: AnyStr) -> list[int]:
-    if cr in wanted:  # so that the CR of a line end is never taken for part of the line
-        words = words.replace(cr + lf, lf)
-    lines: list[int] = []
-    line, counted = 1, 0
-    at = words.find(wanted)
-    while at != -1:
-        line += words.count(lf, counted, at)
-        lines.append(line)
-        counted = words.find(lf, at)
-        at = words.find(wanted, counted + 1) if counted != -1 else -1
-    return lines
+    return Needle(wanted, is_case_sensitive, wanted.encode("utf-8", "surrogatepass"))
 
 
 def _unfolded(line: str, at: int) -> int:
@@ -132,22 +118,3 @@ def _unfolded(line: str, at: int) -> int:
                     return start + index
         done += size
     return len(line) - 1
-
-
-def _encoded(letters: str) -> tuple[bytes, ...]:
-    return tuple(letter.encode("utf-8", "surrogatepass") for letter in dict.fromkeys(letters))
-
-
-@functools.cache
-def _origins() -> Mapping[str, str]:
-    """For each character, the non-ASCII ones that fold to something with it in it: s has ſ, ß, ẞ, ﬅ and ﬆ."""
-    found: dict[str, str] = {}
-    for start in range(0, sys.maxunicode, _CHUNK):
-        chunk = "".join(map(chr, range(start, start + _CHUNK)))
-        if chunk.casefold() == chunk:
-            continue
-        for char in chunk[0 if start else 0x80 :]:
-            folded = char.casefold()
-            for letter in dict.fromkeys(folded) if folded != char else ():
-                found[letter] = found.get(letter, "") + char
-    return found

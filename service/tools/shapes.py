@@ -169,7 +169,8 @@ class HitListed(Shape):
 
 class HitsListed(Shape):
     hits: list[HitListed]
-    total: Annotated[int, Field(description="Hits in all.")]
+    total: Annotated[int, Field(description="Hits in all, or at least.")]
+    total_is_exact: bool
     total_notes: Annotated[int, Field(description="Notes they are in.")]
     next_offset: NextOffset
     skipped: Annotated[int, Field(description="Notes too large, unreadable or withheld, not searched.")]
@@ -182,6 +183,7 @@ class HitsListed(Shape):
         return HitsListed(
             hits=hits,
             total=found.page.total,
+            total_is_exact=found.is_total_exact,
             total_notes=found.notes,
             next_offset=next_offset,
             skipped=found.skipped,

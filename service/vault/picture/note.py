@@ -17,7 +17,7 @@ from service.guards.paths import VaultPath
 from service.store.census import File
 from service.store.reading import READ_FLAGS, version_of
 from service.store.root import Root
-from service.vault import text, views
+from service.vault import frontmatter, text, views
 from service.vault.parts import aliases, canvas, links, tags, tasks
 from service.vault.parts.links import LinkUse
 from service.vault.parts.tags import TagUse
@@ -26,7 +26,17 @@ from service.vault.parts.tasks import Task
 T = TypeVar("T")
 
 _PIECE_BYTES: Final = 1 << 20
-_KNOWN: Final = ("_aliases", "_canvas_links", "_links", "_tags", "_tasks", "cuts", "is_shown", "version")
+_KNOWN: Final = (
+    "_aliases",
+    "_canvas_links",
+    "_front_lines",
+    "_links",
+    "_tags",
+    "_tasks",
+    "cuts",
+    "is_shown",
+    "version",
+)
 
 
 class Fact(Generic[T]):
@@ -95,6 +105,7 @@ class Note(File):
         self.version = ""
         self.cuts: Sequence[int] | None = views.NOTHING
         self.is_shown = False
+        self._front_lines: int | None = None
         self._tags: Sequence[TagUse] | None = None
         self._tasks: Sequence[Task] | None = None
         self._links: Sequence[LinkUse] | None = None
@@ -131,6 +142,25 @@ class Note(File):
         cuts = self.cuts if self.version == version_of(data) else views.cuts(data)
         shown = views.without(data, cuts)
         return None if shown is None else (data, shown)
+
+    def front_lines(self, shown: bytes) -> int:
+        """How many lines its front matter takes, as `frontmatter.line_count`.
+
+        Args:
+            shown: its folded text, in which the same fences stand as in the file where nothing is hidden.
+        """
+        known = self._front_lines
+        if known is not None:
+            return known
+        if not self.cuts:
+            found = frontmatter.line_count(shown)
+        else:
+            data = self._bytes()
+            if data is None or version_of(data) != self.version:
+                return frontmatter.line_count(data or shown)
+            found = frontmatter.line_count(data)
+        self._front_lines = found
+        return found
 
     def _know(self, before: Note) -> None:
         for slot in _KNOWN:

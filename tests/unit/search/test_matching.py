@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
-from service.search import matching
 from service.search.matching import needle
 from tests.support.vaults import BOM
 
@@ -123,13 +120,3 @@ def test_the_place_in_a_line_is_that_of_its_own_characters(query: str, line: str
     """Our decision: snippets are cut from the line as it stands."""
     start, end = needle(query).span_in(line)
     assert line[start:end] == found
-
-
-def test_every_letter_that_folds_to_another_is_known() -> None:
-    """The byte tests must never overlook a note: compared with the whole of Unicode."""
-    origins = matching._origins()
-    for code in range(0x80, sys.maxunicode + 1):
-        char = chr(code)
-        folded = char.casefold()
-        if folded != char:
-            assert all(char in origins[letter] for letter in folded)
