@@ -8,12 +8,11 @@ applied to the counts, before anything is made of them (`scoring`).
 
 from __future__ import annotations
 
-import re
 import threading
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
@@ -22,18 +21,24 @@ from weakref import WeakKeyDictionary
 import stringzilla
 
 from service.search import titles
+from service.search.reach import Reach
 from service.search.titles import Titles
 from service.vault.picture.block import Segment
 from service.vault.picture.kept import Kept
+from service.vault.picture.note import Note
 from service.vault.words import BARE
 
 MAX_COUNT: Final = 255
 """Of one word in one note; more are not counted."""
 
+IN: Final = 0xFF
+"""In a mask: the question is about the note."""
+
 MAX_REMEMBERED_BYTES: Final = 8_000_000
 """Of counts, for all words and segments together; those asked longest ago go first."""
 
 _PIECE_BYTES: Final = 256_000  # a piece and its bare copy fit into the cache of one core
+_MAX_MASKS: Final = 8
 _COMMON_PART: Final = 8  # a word that stands in so small a part of a piece's beginning is counted note by note
 
 Check = Callable[[], None]
@@ -55,6 +60,16 @@ class Counts:
         return len(self.text) + len(self.title) + len(self.headings)
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some notes of a segment: from where to where, and within that where each one's words begin and end."""
+
+    start: int
+    end: int
+    starts: array[int]
+    ends: array[int]
+
+
 class Counted:
     """What was counted in one segment's bytes."""
 
@@ -63,36 +78,36 @@ class Counted:
         self.sizes = array("I", (end - start for start, end in zip(segment.texts, segment.ends, strict=True)))
         self.titles: Titles = titles.of(segment)
         self.known: OrderedDict[bytes, Counts] = OrderedDict()
-        self._starts = segment.starts
-        self._texts = segment.texts
+        self.masks: OrderedDict[Hashable, tuple[tuple[Note | None, ...], bytes]] = OrderedDict()
+        self._pieces = tuple(_pieces(segment))
 
-    def pieces(self) -> Iterator[tuple[int, int]]:
-        """Runs of notes that fill a piece each: the first and the one behind the last."""
-        first, count = 0, len(self._texts)
-        while first < count:
-            last = max(first + 1, bisect_right(self._starts, self._starts[first] + _PIECE_BYTES) - 1)
-            last = count if last >= count - 1 else last
-            yield first, last
-            first = last
+    def mask(self, notes: tuple[Note | None, ...], reach: Reach) -> bytes:
+        """IN for each of the segment's notes that a question is about, else 0."""
+        known = self.masks.get(reach.key)
+        if known is not None and known[0] is notes:
+            return known[1]
+        holds = reach.holds
+        made = bytes(IN if note is not None and holds(note) else 0 for note in notes)
+        if reach.key is not None:
+            self.masks[reach.key] = notes, made
+            if len(self.masks) > _MAX_MASKS:
+                self.masks.popitem(last=False)
+        return made
 
     def count(self, terms: Sequence[bytes], check: Check) -> None:
         """Count words that are not known yet."""
         found: list[list[bytes]] = [[] for _ in terms]
-        for first, last in self.pieces():
+        for piece in self._pieces:
             check()
-            start = self._texts[first] - 1  # what stands before the text becomes a blank
-            end = self._starts[last] if last < len(self._starts) else len(self.data)
-            bare = stringzilla.Str(stringzilla.translate(self.data, BARE, start=start, end=end))
-            starts = [text - 1 - start for text in self._texts[first:last]]
-            ends = [following - start for following in (*self._starts[first + 1 : last], end)]
+            bare = stringzilla.Str(stringzilla.translate(self.data, BARE, start=piece.start, end=piece.end))
             for counts, term in zip(found, terms, strict=True):
-                counts.append(_counts(bare, term, starts, ends))
+                counts.append(_counts(bare, term, piece.starts, piece.ends))
+        names, headings = stringzilla.Str(self.titles.names), stringzilla.Str(self.titles.headings)
         for counts, term in zip(found, terms, strict=True):
-            whole = b"".join(counts)
             self.known[term] = Counts(
-                whole if any(counts) and whole.count(0) < len(whole) else b"",
-                _counts_in(self.titles.names, term, self.titles.name_starts),
-                _counts_in(self.titles.headings, term, self.titles.heading_starts),
+                _unless_none(b"".join(counts)),
+                _unless_none(_counts(names, term, self.titles.name_starts, self.titles.name_ends)),
+                _unless_none(_counts(headings, term, self.titles.heading_starts, self.titles.heading_ends)),
             )
 
 
@@ -168,12 +183,17 @@ def _counts(bare: stringzilla.Str, term: bytes, starts: Sequence[int], ends: Seq
     return bytes(counts)
 
 
-def _counts_in(words: bytes, term: bytes, starts: Sequence[int]) -> bytes:
-    at = words.find(term)
-    if at < 0:
-        return b""
-    counts = bytearray(len(starts))
-    for match in re.finditer(re.escape(term), words):
-        note = bisect_right(starts, match.start()) - 1
-        counts[note] = min(counts[note] + 1, MAX_COUNT)
-    return bytes(counts)
+def _unless_none(counts: bytes) -> bytes:
+    return counts if counts.count(0) < len(counts) else b""
+
+
+def _pieces(segment: Segment) -> Iterator[_Piece]:
+    first, count = 0, len(segment.starts)
+    while first < count:
+        last = min(count, max(first + 1, bisect_right(segment.starts, segment.starts[first] + _PIECE_BYTES)))
+        start = segment.texts[first] - 1  # what stands before a text becomes a blank
+        end = segment.following(last - 1)
+        starts = array("I", (text - 1 - start for text in segment.texts[first:last]))
+        ends = array("I", (segment.following(index) - start for index in range(first, last)))
+        yield _Piece(start, end, starts, ends)
+        first = last

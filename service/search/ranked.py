@@ -8,9 +8,10 @@ notes are on average is worked out over just the notes that the question may see
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Final
 
 from service.search import counting, ranking, scoring
@@ -18,7 +19,7 @@ from service.search.asked import Found, Hit, Mode, Order, Part, Query
 from service.search.counting import Check
 from service.search.ranking import Question
 from service.search.reach import Reach
-from service.search.scoring import IN, Table
+from service.search.scoring import Table
 from service.vault import snippets, text
 from service.vault.model import Page, Vault
 from service.vault.picture.block import Segment
@@ -63,7 +64,8 @@ def found(vault: Vault, query: Query, check: Check) -> Found:
     reach = Reach(vault, query, moment, vault.files.open_folder(query.folder))
     segments = moment.segments
     counted = counting.memory(vault.picture.kept).of(segments, question.terms, check)
-    table = scoring.table(counted, _mask(segments, reach))
+    masks = (one.mask(segment.notes, reach) for (one, _), segment in zip(counted, segments, strict=True))
+    table = scoring.table(counted, b"".join(masks))
     held = table.held()
     total = len(held) - held.count(0)
     ends = query.offset + query.limit
@@ -80,11 +82,6 @@ def found(vault: Vault, query: Query, check: Check) -> Found:
     return Found(Page(hits, total, query.offset), total, reach.skipped(), reach.left_out())
 
 
-def _mask(segments: Sequence[Segment], reach: Reach) -> bytes:
-    holds = reach.holds
-    return bytes(IN if note is not None and holds(note) else 0 for segment in segments for note in segment.notes)
-
-
 def _key(order: Order) -> Callable[[_Match], tuple[float, str]]:
     if order is Order.MODIFIED:
         return lambda match: (-match.note.mtime_ns, str(match.note.path))
@@ -95,12 +92,13 @@ def _key(order: Order) -> Callable[[_Match], tuple[float, str]]:
 
 def _best(segments: Sequence[Segment], question: Question, table: Table, count: int) -> list[_Match]:
     """At least `count` of the best notes, in order."""
-    places = [(segment, index) for segment in segments for index in range(len(segment.notes))]
+    firsts = list(accumulate((len(segment.notes) for segment in segments), initial=0))
     looked_into: list[_Match] = []
     others: list[_Match] = []
     closeness = _Closeness(question, table.weights)
     for rank, (score, at) in enumerate(table.best(max(count, _LOOKED_INTO))):
-        segment, index = places[at]
+        where = bisect_right(firsts, at) - 1
+        segment, index = segments[where], at - firsts[where]
         note = segment.notes[index]
         if note is None:
             continue

@@ -80,10 +80,14 @@ class Question:
         """The index of the line of a text that holds most of the question; the first of several, 0 if none does."""
         lines = self.spread(data).split(LINE_END)
 
-        def worth(index: int) -> float:
-            return sum(weight for weight, count in zip(weights, self._count(lines[index]), strict=True) if count)
-
-        return max(range(len(lines)), key=worth, default=0)
+        terms = tuple(zip(self.terms or (self.phrase,), weights, strict=False))
+        worth = [sum(weight for term, weight in terms if term in line) for line in lines]
+        if self.terms and self.phrase:
+            most = sum(weight for _, weight in terms)
+            for index, line in enumerate(lines):
+                if worth[index] >= most and self._count(line)[-1]:
+                    worth[index] += weights[-1]
+        return max(range(len(lines)), key=worth.__getitem__, default=0)
 
     def span_in(self, line: str, weights: Sequence[float]) -> tuple[int, int]:
         """Where in `line` its worthiest word stands, as offsets of the line's own characters; (0, 0) for nowhere."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from service.guards import paths, trust
 from service.guards.paths import VaultPath
@@ -42,6 +42,12 @@ class Reach:
         self._low = () if query.include_low_trust or vault.low_trust.holds(start) else vault.low_trust.folders
         self._low_trust = trust.Folders(self._low)
         self._verdicts: dict[tuple[str, ...], _Verdict] = {}
+        self.key: Hashable = (
+            None
+            if self._excluded or query.tag
+            else (start, self._low, None if moment.scope is None else moment.scope.everywhere)
+        )
+        """What the paths that it holds depend on, besides themselves; None: on more than is worth to be remembered by."""
         self._is_whole = not (start.parts or self._excluded or self._low or moment.scope)
 
     def holds(self, note: Note) -> bool:

@@ -19,16 +19,13 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
-from service.search.counting import MAX_COUNT, Counted, Counts
+from service.search.counting import IN, MAX_COUNT, Counted, Counts
 
 K1: Final = 1.2  # how soon more of the same word stops counting
 B: Final = 0.75  # how much a long note's words count for less
 TITLE_BONUS: Final = 1.5
 """How much a word in the note's name or title adds, as a part of what a rare word is worth."""
 HEADING_BONUS: Final = 0.4
-
-IN: Final = 0xFF
-"""In a mask: the note is asked about."""
 
 _STEPS: Final = 255
 _COUNT_CLASSES: Final = 16

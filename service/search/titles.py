@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from array import array
 from dataclasses import dataclass
@@ -19,12 +20,14 @@ _MARK: Final = re.compile(rb"#{1,6}[ \t]")
 
 @dataclass(frozen=True, slots=True)
 class Titles:
-    """The words of each note's name and title, and of its headings, folded, with blanks around each; where each note's begin."""
+    """The words of each note's name and title, and of its headings, folded, with blanks around each; where each note's begin and end."""
 
     names: bytes
     name_starts: array[int]
+    name_ends: array[int]
     headings: bytes
     heading_starts: array[int]
+    heading_ends: array[int]
 
 
 def of(segment: Segment) -> Titles:
@@ -36,7 +39,7 @@ def of(segment: Segment) -> Titles:
         title = _TITLE.search(segment.data[text : min(end, text + _TITLE_BYTES)])
         names.append(words.spread(name + b" " + (title[0].removeprefix(b"title:") if title else b"")))
         headings.append(words.spread(b" ".join(_headings(segment.data, text, end))))
-    return Titles(b"".join(names), _starts(names), b"".join(headings), _starts(headings))
+    return Titles(b"".join(names), *_places(names), b"".join(headings), *_places(headings))
 
 
 def _headings(data: bytes, start: int, end: int) -> list[bytes]:
@@ -51,10 +54,6 @@ def _headings(data: bytes, start: int, end: int) -> list[bytes]:
     return found
 
 
-def _starts(pieces: list[bytes]) -> array[int]:
-    starts = array("I")
-    offset = 0
-    for piece in pieces:
-        starts.append(offset)
-        offset += len(piece)
-    return starts
+def _places(pieces: list[bytes]) -> tuple[array[int], array[int]]:
+    ends = array("I", itertools.accumulate(map(len, pieces)))
+    return array("I", [0, *ends[:-1]][: len(ends)]), ends
