@@ -30,6 +30,8 @@ def main() -> None:
         rankings = {OURS: ran.pop(OURS), **report.committed(), **ran}
         for line in report.lines(asked, rankings, tables.grades(judged)):
             print(line)
+        for line in report.losses(asked, rankings, tables.grades(judged), options.losses):
+            print(line)
         if options.json:
             whole = report.document(asked, rankings, tables.grades(judged))
             options.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
@@ -47,6 +49,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.quality", description=__doc__)
     parser.add_argument("--run", nargs="*", default=[], choices=list(engines.PEERS), help="ask these peers anew")
     parser.add_argument("--vaults", type=Path, help="where the vaults are, or are laid out and kept")
+    parser.add_argument("--losses", type=int, default=0, help="name the queries at which another is the most ahead")
     parser.add_argument("--json", type=Path, help="write rankings and scores here")
     parser.add_argument("--sheet", type=Path, help="write what was never judged here, ready for judging")
     parser.add_argument("--write", action="store_true", help="write the rankings of all that was asked to rankings/")

@@ -43,6 +43,16 @@ def lines(asked: Sequence[Asked], rankings: Mapping[str, Rankings], grades: Grad
     yield "\nA note that was never judged counts as grade 0."
 
 
+def losses(asked: Sequence[Asked], rankings: Mapping[str, Rankings], grades: Grades, count: int) -> Iterator[str]:
+    """The `count` queries at which another engine is the most ahead of ours."""
+    by_engine = {name: scores(asked, ranking, grades) for name, ranking in rankings.items()}
+    mine = by_engine.pop(OURS)
+    best = [max((found[place], name) for name, found in by_engine.items()) for place in range(len(asked))]
+    for place in sorted(range(len(asked)), key=lambda place: mine[place] - best[place][0])[:count]:
+        theirs, name = best[place]
+        yield f"{asked[place].id} {mine[place]:.2f}, {name} {theirs:.2f}: {asked[place].words}"
+
+
 def document(asked: Sequence[Asked], rankings: Mapping[str, Rankings], grades: Grades) -> dict[str, object]:
     """The same for a program: of each engine the rankings, the score of each query, and how many notes were not judged."""
     return {

@@ -99,3 +99,12 @@ def test_a_note_that_was_never_judged_counts_nothing_and_is_counted() -> None:
     ranking = {"q1": ["new.md", "a.md"]}
     assert report.never_judged(asked, ranking, grades) == 1
     assert report.scores(asked, ranking, grades) == report.scores(asked, {"q1": ["zero.md", "a.md"]}, grades)
+
+
+def test_the_query_at_which_another_is_the_most_ahead_is_named_first() -> None:
+    """Whoever tunes the ranking looks there first."""
+    asked = [Asked(f"q{number}", "v", "rare", f"word {number}", "the tree") for number in (1, 2)]
+    grades = {"q1": {"a.md": 3}, "q2": {"a.md": 3}}
+    theirs = {"q1": ["a.md"], "q2": ["a.md"]}
+    found = report.losses(asked, {"ours": {"q1": ["a.md"], "q2": []}, "peer": theirs}, grades, count=1)
+    assert list(found) == ["q2 0.00, peer 1.00: word 2"]
