@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from service.errors import BadArgument, LinkBroken
 from service.guards import invisible, paths
 from service.guards.paths import VaultPath
 from service.store import names as spelling
-from service.vault import linking, notes, patience, survey
+from service.vault import notes, patience, survey
 from service.vault.model import Vault
 from service.vault.parts import links, places
 from service.vault.parts.links import LinkKind
+from service.vault.patience import Deadline
 from service.vault.resolving import Names, Resolved, folded
 from service.vault.survey import Survey
 
 MAX_LINK_CHARS: Final = 1000
 MAX_OFFERED: Final = 3
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +63,27 @@ def find(vault: Vault, link: str, source: VaultPath | None = None) -> Destinatio
     """
     here = notes.read(vault, source).path if source is not None else None
     asked = _asked(link)
-    names = patience.within(survey.DEADLINE_S, lambda deadline: linking.names(vault, deadline))
-    for target, subpath in asked:
-        if not target and here is None:
-            raise BadArgument("the link leads to a place in its own note; say in from_path which note that is.")
-        found = names.resolve(target, here)
+    if here is None and not all(target for target, _ in asked):
+        raise BadArgument("the link leads to a place in its own note; say in from_path which note that is.")
+
+    def resolved(names: Names) -> list[Resolved]:
+        return [names.resolve(target, here) for target, _ in asked]
+
+    for found, (_, subpath) in zip(_with_names(vault, resolved), asked, strict=True):
         if found.path is not None:
             return _destination(vault, found, found.path, subpath, here)
-    raise _broken(vault, names, asked[0][0])
+    raise _broken(vault, asked[0][0])
+
+
+def _with_names(vault: Vault, ask: Callable[[Names], T]) -> T:
+    """What the names of all files answer, as they are now."""
+
+    def asked(deadline: Deadline) -> T:
+        folders = vault.picture.folders(deadline.check)
+        with vault.picture.links(vault.low_trust).named(folders, deadline.check) as names:
+            return ask(names)
+
+    return patience.within(survey.DEADLINE_S, asked)
 
 
 def _asked(link: str) -> list[tuple[str, str]]:
@@ -108,7 +125,7 @@ def _destination(vault: Vault, found: Resolved, path: VaultPath, subpath: str, h
     return Destination(path, subpath, line, tuple(others), tuple(left_out))
 
 
-def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
+def _broken(vault: Vault, target: str) -> LinkBroken:
     """The error, with what may be meant instead: never something from a low-trust folder."""
     wanted = folded(target)
 
@@ -118,6 +135,10 @@ def _broken(vault: Vault, names: Names, target: str) -> LinkBroken:
     aliased = sorted(survey.make(vault, with_alias, suffixes=paths.MARKDOWN_SUFFIXES))
     if aliased:
         return LinkBroken(target, aliased[:MAX_OFFERED])
+    return _with_names(vault, lambda names: _called_alike(vault, names, target))
+
+
+def _called_alike(vault: Vault, names: Names, target: str) -> LinkBroken:
     namesakes = names.resolve(target.rpartition("/")[2] or target, None).candidates
     offered = [str(path) for path in namesakes if not vault.low_trust.holds(path)]
     trusted = (str(path) for path in names if not vault.low_trust.holds(path))

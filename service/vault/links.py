@@ -1,24 +1,27 @@
 """Links over the whole vault: which notes link to a note, and which links lead nowhere.
 
-Nothing is indexed: names come from one walk, links from one survey of what is shown of each note, remembered by content.
+Where links lead is known to the vault's map of them (`linkmap`); what is read is the notes that an answer quotes.
 Low-trust folders are left out unless they are asked for: neither their links nor their names are told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from service.guards import paths
 from service.guards.paths import VaultPath
-from service.vault import linking, notes, survey
+from service.store.census import Folders
+from service.store.reading import version_of
+from service.vault import linking, notes, patience, reach, survey
+from service.vault.linkmap import LinkMap, Source
 from service.vault.model import Page, Vault, page_of
 from service.vault.notes import Note
 from service.vault.parts.links import LinkUse
 from service.vault.picture.note import Note as Known
-from service.vault.resolving import MAX_TARGET_CHARS, Names, folded
-from service.vault.survey import Survey
+from service.vault.resolving import folded
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +99,28 @@ def of(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0, include_lo
         Unavailable: it took longer than a survey may.
     """
     note = notes.read(vault, path)
+    own = _uses(note)
 
-    def linked(begun: Survey) -> Linked:
-        names = linking.names(vault, begun.deadline)
-        out = [_outgoing(vault, names, note.path, *one, include_low_trust=include_low_trust) for one in _own(note)]
-        found = sorted(_incoming(begun, names, note.path), key=lambda one: (str(one.path), one.use.line, one.use.start))
-        return Linked(
-            note.path,
-            page_of(out, limit, offset),
-            page_of(found, limit, offset),
-            sum(one.is_broken for one in out),
-            begun.skipped,
-            tuple(begun.left_out),
+    def looked_up(known: LinkMap) -> tuple[list[VaultPath | None], list[_Linking], int]:
+        leads = [linking.leads_to(known.names, use.target, use.kind, note.path) for use in own]
+        return (
+            leads,
+            _linking_to(known, note.path, include_low_trust=include_low_trust),
+            known.skipped(include_low_trust=include_low_trust),
         )
 
-    return survey.make(vault, linked, include_low_trust=include_low_trust, suffixes=linking.LINKED_SUFFIXES)
+    (leads, incoming, skipped), left_out = _asked(vault, looked_up, include_low_trust=include_low_trust)
+    out = [
+        _outgoing(vault, note.path, *one, include_low_trust=include_low_trust) for one in zip(own, leads, strict=True)
+    ]
+    return Linked(
+        note.path,
+        page_of(out, limit, offset).map(_quoted(note)),
+        Page(tuple(_page_of_incoming(incoming, limit, offset)), sum(one.count for one in incoming), offset),
+        sum(one.is_broken for one in out),
+        skipped,
+        left_out,
+    )
 
 
 def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool = False) -> Loose:
@@ -120,78 +130,104 @@ def loose(vault: Vault, *, limit: int, offset: int = 0, include_low_trust: bool 
         Unavailable: it took longer than a survey may.
     """
 
-    def found(begun: Survey) -> Loose:
-        names = linking.names(vault, begun.deadline)
-        broken: dict[VaultPath, list[LinkUse]] = {}
-        looked_at: list[VaultPath] = []
-        reached: set[VaultPath] = set()
-        for seen in linking.all_seen(begun):
-            if seen.path.has_suffix(paths.MARKDOWN_SUFFIXES):
-                looked_at.append(seen.path)
-            for use in linking.uses(seen):
-                target = linking.leads_to(names, use, seen.path)
-                if target is None:
-                    broken.setdefault(seen.path, []).append(use)
-                elif target != seen.path:
-                    reached.add(target)
-        orphans = sorted((path for path in looked_at if path not in reached), key=str)
-        return Loose(
-            _page_of_broken(broken, limit, offset),
-            page_of(orphans, limit, offset),
-            begun.skipped,
-            tuple(begun.left_out),
+    def looked_up(known: LinkMap) -> tuple[Page[Broken], Page[VaultPath], int]:
+        orphans = known.orphans(include_low_trust=include_low_trust)
+        return (
+            _page_of_broken(known.broken(include_low_trust=include_low_trust), limit, offset),
+            page_of(orphans, limit, offset).map(lambda one: one.note.path),
+            known.skipped(include_low_trust=include_low_trust),
         )
 
-    return survey.make(vault, found, include_low_trust=include_low_trust, suffixes=linking.LINKED_SUFFIXES)
+    (broken, orphans, skipped), left_out = _asked(vault, looked_up, include_low_trust=include_low_trust)
+    return Loose(broken, orphans, skipped, left_out)
 
 
-def _page_of_broken(broken: Mapping[VaultPath, Sequence[LinkUse]], limit: int, offset: int) -> Page[Broken]:
-    every = (Broken(path, use) for path in sorted(broken, key=str) for use in broken[path])
-    return Page(tuple(islice(every, offset, offset + limit)), sum(map(len, broken.values())), offset)
+def _asked(vault: Vault, ask: Callable[[LinkMap], T], *, include_low_trust: bool) -> tuple[T, tuple[VaultPath, ...]]:
+    """What the map of links answers, as of now; and the low-trust folders that are left out of it."""
+
+    def asked(deadline: patience.Deadline) -> tuple[T, Folders[Known]]:
+        folders = vault.picture.now(deadline.check).folders
+        with vault.picture.links(vault.low_trust).at(folders, deadline.check) as known:
+            return ask(known), folders
+
+    answer, folders = patience.within(survey.DEADLINE_S, asked)
+    left_out = reach.of(vault, folders, include_low_trust=include_low_trust).left_out
+    return answer, tuple(path for path in left_out if path in folders or path.has_suffix(linking.LINKED_SUFFIXES))
 
 
-def _own(note: Note) -> Iterator[tuple[LinkUse, str]]:
-    """The links of one note with their snippets."""
-    if not note.path.has_suffix(linking.LINKED_SUFFIXES):
-        return
-    shown = note.view.text.encode("utf-8", errors="replace")
-    data = note.content.text.encode("utf-8", errors="replace")
-    quote = linking.quoting(note.path, data, shown)
-    for use in linking.uses_in(note.path, data, shown):
-        yield use, quote(use)
+def _page_of_broken(sources: Sequence[Source], limit: int, offset: int) -> Page[Broken]:
+    before = 0
+    found: list[Broken] = []
+    for source in sources:
+        first, before = max(0, offset - before), before + source.leads.count(None)
+        if before > offset and len(found) < limit:
+            pairs = zip(linking.uses(source.note), source.leads, strict=False)
+            found += [Broken(source.note.path, use) for use, lead in pairs if lead is None][first:]
+    return Page(tuple(found[:limit]), before, offset)
+
+
+def _uses(note: Note) -> Sequence[LinkUse]:
+    """The links of one note."""
+    return linking.uses_in(note.path, *_bytes(note)) if note.path.has_suffix(linking.LINKED_SUFFIXES) else ()
+
+
+def _bytes(note: Note) -> tuple[bytes, bytes]:
+    return note.content.text.encode("utf-8", errors="replace"), note.view.text.encode("utf-8", errors="replace")
+
+
+def _quoted(note: Note) -> Callable[[Outgoing], Outgoing]:
+    """Puts to each link of a note the line around it."""
+    quote = linking.quoting(note.path, *_bytes(note))
+    return lambda one: replace(one, snippet=quote(one.use))
 
 
 def _outgoing(
-    vault: Vault, names: Names, source: VaultPath, use: LinkUse, snippet: str, *, include_low_trust: bool
+    vault: Vault, source: VaultPath, use: LinkUse, path: VaultPath | None, *, include_low_trust: bool
 ) -> Outgoing:
-    path = linking.leads_to(names, use, source)
     is_left_out = (
         path is not None and not include_low_trust and vault.low_trust.holds(path) and not vault.low_trust.holds(source)
     )
-    return Outgoing(use, None if is_left_out else path, snippet, is_left_out)
+    return Outgoing(use, None if is_left_out else path, "", is_left_out)
 
 
-def _incoming(begun: Survey, names: Names, wanted: VaultPath) -> Iterator[Incoming]:
-    """The links of other files that lead to `wanted`. Only what may name it is looked into, so the first call is quick."""
-    may_name = linking.may_name(wanted)
-    called = {folded(wanted.name), folded(wanted.stem)}
-    for seen in linking.all_seen(begun):
-        if seen.path == wanted or not (seen.path.has_suffix(linking.CANVAS_SUFFIXES) or may_name(_shown(seen))):
+@dataclass(frozen=True, slots=True)
+class _Linking:
+    """A file with links to the one that is asked for: how many, and which of its links they are."""
+
+    note: Known
+    count: int
+    are: tuple[bool, ...]
+
+
+def _linking_to(known: LinkMap, path: VaultPath, *, include_low_trust: bool) -> list[_Linking]:
+    """The other files that lead to a file, by path."""
+    wanted = known.names.own(path)
+    found = []
+    for source in known.looking_for({folded(path.name), folded(path.stem)}).values():
+        if (include_low_trust or source.is_trusted) and source.note.path != path and wanted is not None:
+            are = tuple(lead is wanted for lead in source.leads)
+            if count := sum(are):
+                found.append(_Linking(source.note, count, are))
+    return sorted(found, key=lambda one: str(one.note.path))
+
+
+def _page_of_incoming(sources: Sequence[_Linking], limit: int, offset: int) -> Iterator[Incoming]:
+    """Some of the links of these files, in their order. Only files that are quoted are read."""
+    before = wanted = 0
+    for source in sources:
+        first, before = max(0, offset - before), before + source.count
+        if before <= offset or wanted >= limit:
             continue
-        found = [
-            use
-            for use in linking.uses(seen)
-            if len(use.target) <= MAX_TARGET_CHARS
-            and folded(use.target.rpartition("/")[2]) in called
-            and linking.leads_to(names, use, seen.path) == wanted
-        ]
-        read = seen.read() if found else None
-        quote = None if read is None else linking.quoting(seen.path, *read)
-        for use in found:
-            if quote is not None:
-                yield Incoming(seen.path, use, quote(use))
+        pairs = zip(linking.uses(source.note), source.are, strict=False)
+        found = sorted((use for use, is_one in pairs if is_one), key=lambda use: (use.line, use.start))
+        page = found[first : first + limit - wanted]
+        wanted += len(page)
+        read = source.note.read()
+        is_same = read is not None and version_of(read[0]) == source.note.version
+        quote = linking.quoting(source.note.path, *read) if read is not None and is_same else _nothing
+        yield from (Incoming(source.note.path, use, quote(use)) for use in page)
 
 
-def _shown(note: Known) -> bytes:
-    read = note.read()
-    return b"" if read is None else read[1]
+def _nothing(_: LinkUse) -> str:
+    """For a note that has changed while it was asked for."""
+    return ""

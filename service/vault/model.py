@@ -16,6 +16,7 @@ from service.vault.facts import Facts
 from service.vault.picture.picture import Picture
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ class Page(Generic[T]):
     def next_offset(self) -> int | None:
         following = self.offset + len(self.items)
         return following if following < self.total and self.items else None
+
+    def map(self, change: Callable[[T], U]) -> Page[U]:
+        """The same page of what `change` makes of its items."""
+        return Page(tuple(map(change, self.items)), self.total, self.offset)
 
 
 def page_of(items: Sequence[T], limit: int, offset: int) -> Page[T]:

@@ -15,9 +15,9 @@ links", is silent on most of it; docs/explanation/links-and-frontmatter.md has t
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from service.guards import limits
@@ -25,6 +25,9 @@ from service.guards.paths import VaultPath
 
 MAX_TARGET_CHARS: Final = 4 * limits.MAX_PATH_CHARS
 """Characters of a path part beyond which no file can answer to it, letters taken apart and `../` included."""
+
+MAX_KEPT: Final = 200_000
+"""Files in what is remembered of look-ups, in all; past it all of that is forgotten."""
 
 _NOTE_SUFFIX: Final = ".md"
 _FINAL_SIGMA, _SIGMA = "\N{GREEK SMALL LETTER FINAL SIGMA}", "\N{GREEK SMALL LETTER SIGMA}"
@@ -80,43 +83,110 @@ class _Namesakes:
         return self.by_path[first : bisect_left(self.by_path, start + _BEYOND, key=_compared)]
 
 
-@dataclass(slots=True)
 class Names:
-    """The names of all files of a vault, at one moment. Made in linear time; a look-up costs what it finds.
+    """The names of all files of a vault. Made in linear time and kept by changes; a look-up costs what it finds.
 
-    Thread-safe; hidden files are not to be among `files`, since no link reaches them.
+    One thread at a time; hidden files are not to be among them, since no link reaches them.
     """
 
-    _by_path: dict[str, VaultPath] = field(default_factory=dict)
-    """By compared path; of several that compare alike the first."""
-    _twins: dict[str, list[VaultPath]] = field(default_factory=dict)
-    """All of those."""
-    _by_name: dict[str, VaultPath] = field(default_factory=dict)
-    _shared: dict[str, _Namesakes] = field(default_factory=dict)
-    """The names that several files have, and what was found for targets with a folder in them."""
-    _folders: dict[tuple[str, ...], str] = field(default_factory=dict)
-    """Compared paths of folders that links stand in."""
+    __slots__ = ("_by_name", "_by_path", "_endings", "_endings_kept", "_folders", "_shared", "_twins")
+
+    def __init__(self) -> None:
+        self._by_path: dict[str, VaultPath] = {}
+        """By compared path; of several that compare alike the first."""
+        self._twins: dict[str, tuple[VaultPath, ...]] = {}
+        """All of those."""
+        self._by_name: dict[str, VaultPath] = {}
+        """One file of each name."""
+        self._shared: dict[str, _Namesakes] = {}
+        """The names that several files have. Never changed, only replaced: copies share them."""
+        self._endings: dict[str, dict[str, _Namesakes]] = {}
+        """What was found for targets with a folder in them, by the name that they end in."""
+        self._endings_kept = 0
+        self._folders: dict[tuple[str, ...], str] = {}
+        """Compared paths of folders that links stand in."""
 
     @staticmethod
     def of(files: Iterable[VaultPath]) -> Names:
-        """The snapshot of these files: notes and attachments alike."""
+        """The names of these files: notes and attachments alike."""
         names = Names()
         shared: dict[str, list[_Known]] = {}
+        twins: dict[str, list[VaultPath]] = {}
         for path in files:
             compared = folded(str(path))
             known = names._by_path.setdefault(compared, path)
             if known is not path:
-                names._twins.setdefault(compared, [known]).append(path)
+                twins.setdefault(compared, [known]).append(path)
             name = _last_part(compared)
             first = names._by_name.setdefault(name, path)
             if first is not path:
                 shared.setdefault(name, [(folded(str(first)), first)]).append((compared, path))
-        for compared, twins in names._twins.items():
-            twins.sort(key=lambda path: path.parts)
-            names._by_path[compared] = twins[0]
-        for name, several in shared.items():
-            names._shared[name] = _Namesakes(sorted(several, key=_length_then_path))
+        for compared, several in twins.items():
+            names._set_twins(compared, several)
+        for name, namesakes in shared.items():
+            names._shared[name] = _Namesakes(sorted(namesakes, key=_length_then_path))
         return names
+
+    def copy(self) -> Names:
+        """The same names, to be changed by themselves."""
+        names = Names()
+        names._by_path, names._twins = dict(self._by_path), dict(self._twins)
+        names._by_name, names._shared = dict(self._by_name), dict(self._shared)
+        return names
+
+    def add(self, path: VaultPath) -> str:
+        """A file that is none of them has come; returns its compared name."""
+        compared = folded(str(path))
+        name = _last_part(compared)
+        known = self._by_path.setdefault(compared, path)
+        if known is not path:
+            self._set_twins(compared, (*self._twins.get(compared, (known,)), path))
+        first = self._by_name.setdefault(name, path)
+        if first is not path:
+            shared = self._shared.get(name)
+            several = [(folded(str(first)), first)] if shared is None else list(shared.by_length)
+            insort(several, (compared, path), key=_length_then_path)
+            self._shared[name] = _Namesakes(several)
+        self._forget(name)
+        return name
+
+    def remove(self, path: VaultPath) -> str:
+        """One of the files has gone; returns its compared name."""
+        compared = folded(str(path))
+        name = _last_part(compared)
+        twins = self._twins.pop(compared, (path,))
+        self._set_twins(compared, [one for one in twins if one != path])
+        shared = self._shared.pop(name, None)
+        if shared is None:
+            del self._by_name[name]
+        else:
+            several = list(shared.by_length)
+            del several[bisect_left(several, _length_then_path((compared, path)), key=_length_then_path)]
+            self._by_name[name] = several[0][1]
+            if len(several) > 1:
+                self._shared[name] = _Namesakes(several)
+        self._forget(name)
+        return name
+
+    def own(self, path: VaultPath) -> VaultPath | None:
+        """The very object that stands for a file here, and that look-ups give; None when it is none of them."""
+        compared = folded(str(path))
+        known = self._by_path.get(compared)
+        if known is None or known == path:
+            return known
+        return next((twin for twin in self._twins.get(compared, ()) if twin == path), None)
+
+    def _set_twins(self, compared: str, files: Sequence[VaultPath]) -> None:
+        twins = sorted(files, key=lambda path: path.parts)
+        if not twins:
+            del self._by_path[compared]
+            return
+        self._by_path[compared] = twins[0]
+        if len(twins) > 1:
+            self._twins[compared] = tuple(twins)
+
+    def _forget(self, name: str) -> None:
+        self._endings_kept -= sum(map(_kept, self._endings.pop(name, {}).values()))
 
     def __iter__(self) -> Iterator[VaultPath]:
         """Every file, in no promised order."""
@@ -189,6 +259,8 @@ class Names:
         folder = source.parts[:-1]
         known = self._folders.get(folder)
         if known is None:
+            if len(self._folders) > MAX_KEPT:
+                self._folders = {}
             known = self._folders[folder] = folded("/".join(folder))
         return known
 
@@ -225,11 +297,18 @@ class Names:
         if shared is None:
             only = self._by_name[name]
             return only if folded(str(only)).endswith(wanted) else None
-        known = self._shared.get(wanted)
+        known = self._endings.get(name, {}).get(wanted)
         if known is None:
             known = _Namesakes([one for one in shared.by_length if one[0].endswith(wanted)])
-            self._shared[wanted] = known
+            if self._endings_kept > MAX_KEPT:
+                self._endings, self._endings_kept = {}, 0
+            self._endings.setdefault(name, {})[wanted] = known
+            self._endings_kept += _kept(known)
         return known if known.by_length else None
+
+
+def _kept(namesakes: _Namesakes) -> int:
+    return 1 + len(namesakes.by_length)
 
 
 def _from_folder(wanted: str, folder: str) -> str:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from service.guards.markdown import document, entities
 from service.guards.paths import VaultPath
-from service.vault import linking
+from service.vault import linkmap
 from service.vault.parts import canvas, links
 from service.vault.parts.links import LinkKind, LinkUse, Notation
 from service.vault.resolving import Names, folded
@@ -204,17 +204,13 @@ def test_links_in_the_text_of_a_card_stand_where_they_are_said_to(pieces: list[s
 
 
 PARTS = st.sampled_from(["ΟΔΟΣ", "a", "A", "b", "ab", "c.d", "\u00e9", "e\u0301", "x y", "x\u00a0y"])
-FILES = st.lists(
-    st.builds(
-        lambda folders, name, suffix: VaultPath((*folders, name + suffix)),
-        st.lists(PARTS, max_size=3),
-        PARTS,
-        st.sampled_from([".md", ".md", ".png", ".MD", ""]),
-    ),
-    min_size=1,
-    max_size=12,
-    unique=True,
+FILE = st.builds(
+    lambda folders, name, suffix: VaultPath((*folders, name + suffix)),
+    st.lists(PARTS, max_size=3),
+    PARTS,
+    st.sampled_from([".md", ".md", ".png", ".MD", ""]),
 )
+FILES = st.lists(FILE, min_size=1, max_size=12, unique=True)
 TARGETS = st.builds(
     lambda start, parts, suffix: start + "/".join(parts) + suffix,
     st.sampled_from(["", "", "", "./", "../", "../../", "/", "./../"]),
@@ -288,8 +284,8 @@ def _disguised(name: str, source: random.Random) -> str:
 
 
 @given(st.sampled_from(["Note", "My Note 2", "a-b", "K\u00f6ln", "kelvin", "日本"]), st.randoms(use_true_random=False))
-def test_a_glance_never_passes_over_a_link_to_a_note(name: str, source: random.Random) -> None:
-    """`linking.may_name` keeps the first call quick; it may say yes for nothing, and never no for a link."""
+def test_a_link_looks_for_the_name_of_the_file_it_leads_to(name: str, source: random.Random) -> None:
+    """issue 6: by these names backlinks are found, and what a file that comes or goes changes."""
     path = VaultPath(("Folder", f"{name}.md"))
     names = Names.of([path])
     word = name.replace("k", "\N{KELVIN SIGN}") if source.random() < 0.2 else name
@@ -297,25 +293,39 @@ def test_a_glance_never_passes_over_a_link_to_a_note(name: str, source: random.R
     if source.random() < 0.3:
         escaped = "".join(source.choice([character, f"\\u{ord(character):04x}"]) for character in word)
         text = f'---\nup: "[[{escaped}]]"\n---\n'
-    if any(names.first(use.target, None) == path for use in links.of(text)):
-        assert linking.may_name(path)(text.encode())
+    for use in links.of(text):
+        if names.first(use.target, None) == path:
+            assert set(linkmap.sought([(use.target, use.kind)])) & linkmap.answering(folded(path.name))
 
 
-def test_a_glance_knows_the_kelvin_sign() -> None:
+def test_a_link_in_another_case_looks_for_the_name_of_its_file() -> None:
     """The one letter beyond ASCII that is an ASCII letter in another case."""
     path = VaultPath(("kelvin.md",))
-    assert Names.of([path]).first("\N{KELVIN SIGN}elvin", None) == path
-    assert linking.may_name(path)("[[\N{KELVIN SIGN}elvin]]".encode())
+    target = "\N{KELVIN SIGN}elvin"
+    assert Names.of([path]).first(target, None) == path
+    assert linkmap.sought([(target, LinkKind.WIKILINK)]) == ("kelvin",)
 
 
-@given(
-    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8), min_size=1, max_size=8)
-)
-def test_every_name_answers_to_itself(stems: list[str]) -> None:
-    """Whatever letters a name has: a link of just that name, in its own, in capitals' small form and composed, finds it."""
-    files = [VaultPath((stem.replace("/", "_") + "x.md",)) for stem in stems]
-    names = Names.of(files)
-    for path in files:
-        for target in (path.stem, path.name, unicodedata.normalize("NFD", path.stem), path.stem.lower()):
-            found = names.resolve(target, None)
-            assert any(folded(one.name) == folded(path.name) for one in found.candidates), target
+@given(st.lists(st.tuples(FILE, st.booleans()), max_size=30), TARGETS, FILES)
+def test_names_that_are_kept_are_those_of_the_files_there_are(
+    steps: list[tuple[VaultPath, bool]], target: str, sources: list[VaultPath]
+) -> None:
+    """issue 6: names are brought up to date by changes; twins, namesakes and remembered look-ups among them."""
+    names = Names()
+    files: dict[VaultPath, None] = {}
+    for path, is_copied in steps:
+        names = names.copy() if is_copied else names
+        if path in files:
+            del files[path]
+            named = names.remove(path)
+        else:
+            files[path] = None
+            named = names.add(path)
+        anew = Names.of(files)
+        assert named == folded(path.name)
+        for source in (None, *sources):
+            assert names.resolve(target, source) == anew.resolve(target, source)
+            assert names.first(target, source) == anew.first(target, source)
+        assert names.at(target) == anew.at(target)
+        assert (names.own(path) == path) == (path in files)
+        assert sorted(names, key=str) == sorted(files, key=str)

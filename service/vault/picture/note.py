@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, overload
 
 from service.errors import AppError
@@ -22,6 +23,7 @@ from service.vault.parts import aliases, canvas, links, tags, tasks
 from service.vault.parts.links import LinkUse
 from service.vault.parts.tags import TagUse
 from service.vault.parts.tasks import Task
+from service.vault.picture import packing
 
 T = TypeVar("T")
 
@@ -31,12 +33,25 @@ _KNOWN: Final = (
     "_canvas_links",
     "_front_lines",
     "_links",
+    "_raw_links",
     "_tags",
     "_tasks",
     "cuts",
     "is_shown",
     "version",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Packing(Generic[T]):
+    """How what was found is kept: `pack` makes fewer bytes of it, `unpack` the same again."""
+
+    pack: Callable[[Sequence[T]], bytes]
+    unpack: Callable[[bytes], Sequence[T]]
+
+
+_LINKS: Final = Packing(packing.pack_links, packing.links)
+_TAGS: Final = Packing(packing.pack_tags, packing.tags)
 
 
 class Fact(Generic[T]):
@@ -46,6 +61,7 @@ class Fact(Generic[T]):
         slot: where a note keeps it.
         find: what a text holds.
         may_hold: whether bytes may hold any, at the price of a glance; where it says no, `find` is not asked.
+        packing: to fewer bytes and back, where there are many of them.
         is_raw: whether it is found in the bytes of the file, not in those of its view.
     """
 
@@ -54,12 +70,14 @@ class Fact(Generic[T]):
         slot: str,
         find: Callable[[str], Sequence[T]],
         may_hold: Callable[[bytes], bool],
+        packing: Packing[T] | None = None,
         *,
         is_raw: bool = False,
     ) -> None:
         self._slot = slot
         self._find = find
         self._may_hold = may_hold
+        self._packing = packing
         self._is_raw = is_raw
 
     @overload
@@ -70,17 +88,41 @@ class Fact(Generic[T]):
     def __get__(self, note: Note | None, owner: type[Note]) -> Fact[T] | Sequence[T]:
         if note is None:
             return self
-        known: Sequence[T] | None = getattr(note, self._slot)
-        if known is not None:
+        known: Sequence[T] | bytes | None = getattr(note, self._slot)
+        if known is None:
+            return self._found(note)
+        return self._unpacked(known)
+
+    def learn(self, note: Note) -> bool:
+        """Find it if it is not known yet; whether it is known now: not when the file has changed, or could not be read."""
+        if getattr(note, self._slot) is None:
+            self._found(note)
+        return getattr(note, self._slot) is not None
+
+    def packed(self, note: Note) -> bytes:
+        """What `packing` made of it, empty when there is none; `packing` is there. Found first if it is not known."""
+        assert self._packing is not None
+        known: Sequence[T] | bytes | None = getattr(note, self._slot)
+        if isinstance(known, bytes):
             return known
+        found = self._found(note) if known is None else known
+        return self._packing.pack(found) if found else b""
+
+    def _unpacked(self, known: Sequence[T] | bytes) -> Sequence[T]:
+        if not isinstance(known, bytes):
+            return known
+        assert self._packing is not None
+        return self._packing.unpack(known)
+
+    def _found(self, note: Note) -> Sequence[T]:
         read = note.read()
         if read is None:
             return ()
         data, shown = read
         words = data if self._is_raw else shown
-        found = self._find(text.decode(words).text) if self._may_hold(words) else ()
+        found = tuple(self._find(text.decode(words).text)) if self._may_hold(words) else ()
         if note.version == version_of(data):  # else it has changed meanwhile, and another object stands for it soon
-            setattr(note, self._slot, found)
+            setattr(note, self._slot, self._packing.pack(found) if self._packing is not None and found else found)
         return found
 
 
@@ -93,11 +135,12 @@ class Note(File):
 
     __slots__ = ("_root", *_KNOWN)
 
-    tags = Fact[TagUse]("_tags", tags.of, tags.may_hold)
+    tags = Fact[TagUse]("_tags", tags.of, tags.may_hold, _TAGS)
     tasks = Fact[Task]("_tasks", tasks.of, tasks.may_hold)
-    links = Fact[LinkUse]("_links", links.of, links.may_hold)
+    raw_links = Fact[LinkUse]("_raw_links", links.of, links.may_hold, _LINKS, is_raw=True)
+    links = Fact[LinkUse]("_links", links.of, links.may_hold, _LINKS)
     aliases = Fact[str]("_aliases", aliases.of, aliases.may_hold)
-    canvas_links = Fact[LinkUse]("_canvas_links", canvas.links_in, canvas.may_hold, is_raw=True)
+    canvas_links = Fact[LinkUse]("_canvas_links", canvas.links_in, canvas.may_hold, _LINKS, is_raw=True)
 
     def __init__(self, root: Root, path: VaultPath, size_bytes: int, mtime_ns: int, mark: int) -> None:
         super().__init__(path, size_bytes, mtime_ns, mark)
@@ -106,11 +149,12 @@ class Note(File):
         self.cuts: Sequence[int] | None = views.NOTHING
         self.is_shown = False
         self._front_lines: int | None = None
-        self._tags: Sequence[TagUse] | None = None
+        self._tags: Sequence[TagUse] | bytes | None = None
         self._tasks: Sequence[Task] | None = None
-        self._links: Sequence[LinkUse] | None = None
+        self._links: Sequence[LinkUse] | bytes | None = None
         self._aliases: Sequence[str] | None = None
-        self._canvas_links: Sequence[LinkUse] | None = None
+        self._raw_links: Sequence[LinkUse] | bytes | None = None
+        self._canvas_links: Sequence[LinkUse] | bytes | None = None
 
     def look(self, before: Note | None, max_new_bytes: int | None = None) -> bytes | None:
         """Read the file and look at what may be shown of it; the bytes of its view, None when there is nothing to show.

@@ -17,10 +17,12 @@ from typing import Final
 from service.guards import paths
 from service.guards.folders import Scope
 from service.guards.paths import VaultPath
+from service.guards.trust import LowTrust
 from service.store import census
 from service.store.census import Census, Folders
 from service.store.root import Root
 from service.vault import words
+from service.vault.linkmap import LinkMap, LinkMaps
 from service.vault.parts import canvas
 from service.vault.picture.block import Block, Segment, folded, folded_name
 from service.vault.picture.kept import Kept
@@ -77,12 +79,17 @@ class Picture:
         self._block = Block()
         self._unshown: dict[VaultPath, Note] = {}
         self.kept = Kept()
+        self._link_maps = LinkMaps()
 
     def limited(self, scope: Scope) -> Picture:
         """The same picture as if there were nothing outside the folders of `scope`."""
         view = copy.copy(self)
         view._scope = scope
         return view
+
+    def links(self, low_trust: LowTrust) -> LinkMap:
+        """The map of the links among the files of this picture, to be brought up to date by what it says."""
+        return self._link_maps.of(self._scope, low_trust)
 
     def folders(self, check: Callable[[], None] = _never) -> Folders[Note]:
         """The visible folders and files, none of them looked into.
