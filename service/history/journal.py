@@ -1,8 +1,9 @@
 """The journal of tool writes: who changed which file from what to what, until a commit has it.
 
 A row is written while the writer lock is held, right after the change became visible; the two blobs go to the object store
-first (without fsync: the commit makes them durable). A crash between the change and its row, or a full disk, loses the row
-but not the text: the next full commit takes it as coming from outside.
+first (without fsync: the commit makes them durable), and the row is not synced either. A crash between the change and its
+row, a power cut soon after, or a full disk, loses the row but not the text, which is on the disk when the call is answered:
+the next full commit takes it as coming from outside.
 
 Batches are worked out by one walk over the rows with the known content of each path, so that a change from outside between
 two writes gets its own commit, and no grant is ever credited with another's words.
@@ -81,8 +82,8 @@ class Journal:
         self._database = database
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Write rows (their `seq` is ignored), all or none."""
-        with self._database.transaction() as connection:
+        """Write rows (their `seq` is ignored), all or none. A power cut may take the latest, as it may take their blobs."""
+        with self._database.transaction(survives_power_cut=False) as connection:
             connection.executemany(
                 "INSERT INTO history_journal (at_us, path, before_id, after_id, grant_id, label) VALUES (?, ?, ?, ?, ?, ?)",
                 [

@@ -73,8 +73,12 @@ class Database:
         return found
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, survives_power_cut: bool = True) -> Iterator[sqlite3.Connection]:
         """One write transaction (BEGIN IMMEDIATE): all of it or nothing.
+
+        Args:
+            survives_power_cut: whether it is on the disk when this returns. Without, it survives a kill, and a power cut may
+                take it and what was written in the same way just before it; nothing is torn (SQLite, PRAGMA synchronous).
 
         Raises:
             Busy: another process has been writing for five seconds.
@@ -83,14 +87,20 @@ class Database:
         """
         connection = self.connection()
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            if not survives_power_cut:
+                connection.execute("PRAGMA synchronous=NORMAL")
             try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:  # SQLite rolls back by itself after some errors
-                    connection.execute("ROLLBACK")
-                raise
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:  # SQLite rolls back by itself after some errors
+                        connection.execute("ROLLBACK")
+                    raise
+            finally:
+                if not survives_power_cut:
+                    connection.execute("PRAGMA synchronous=FULL")
         except sqlite3.DatabaseError as error:
             raise _in_our_words(error, self.path) or error from error
 

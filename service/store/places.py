@@ -57,6 +57,14 @@ class Places:
             raise self._not_found(path)
         return found
 
+    def answers(self, path: VaultPath) -> bool:
+        """Whether something answers to the path, as `locate` finds it without a last link; looks for nothing that looks alike.
+
+        Raises:
+            PathAmbiguous, PathRefused: as `locate`.
+        """
+        return not self._along(path, keep=1)[1]
+
     def behind_links(self, path: VaultPath) -> VaultPath:
         """Where a file of this path would be made: links among its folders are followed, where they are followed at all.
 

@@ -100,11 +100,13 @@ def write(vault: Vault, actor: Actor, path: VaultPath, asked: Asked) -> Rewritte
         raise BadArgument(f"there is nothing to {asked.mode}; give some text.")
     values, notice = _checked(path, asked.values)
     asked = replace(asked, values=values)
-    try:
-        return _with_notice(_changed(vault, actor, path, asked), notice)
-    except NoteNotFound:
-        if asked.mode is not Mode.OVERWRITE or asked.expected_hash.strip():
-            raise
+    may_be_new = asked.mode is Mode.OVERWRITE and not asked.expected_hash.strip()
+    if not may_be_new or vault.files.answers(path):
+        try:
+            return _with_notice(_changed(vault, actor, path, asked), notice)
+        except NoteNotFound:  # after all: it was taken away meanwhile
+            if not may_be_new:
+                raise
     made = create(vault, actor, paths.new_note(str(path), vault.write_types), asked.content, asked.values)
     return _with_notice(Rewritten(made, is_new=True, is_changed=True, diff=""), notice)
 

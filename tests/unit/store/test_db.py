@@ -200,3 +200,20 @@ def test_connections_of_ended_threads_are_closed(tmp_path: Path) -> None:
         open_files.append(len(os.listdir("/proc/self/fd")))
     assert max(open_files) <= open_files[0] + 3
     database.close()
+
+
+def test_only_what_says_so_is_left_to_the_disks_leisure(tmp_path: Path) -> None:
+    """docs/explanation/history.md: a journal's line need not wait for the disk; a revocation must, whatever came before."""
+    database = Database(tmp_path, [ONE])
+    asked = "PRAGMA synchronous"
+    normal, full = 1, 2  # https://sqlite.org/pragma.html#pragma_synchronous
+    with database.transaction() as connection:
+        assert connection.execute(asked).fetchone()[0] == full
+    with database.transaction(survives_power_cut=False) as connection:
+        assert connection.execute(asked).fetchone()[0] == normal
+        connection.execute("INSERT INTO a VALUES (1)")
+    assert connection.execute(asked).fetchone()[0] == full
+    with pytest.raises(sqlite3.IntegrityError), database.transaction(survives_power_cut=False) as connection:
+        connection.execute("INSERT INTO a VALUES (NULL)")
+    assert connection.execute(asked).fetchone()[0] == full
+    assert Database(tmp_path, [ONE]).connection().execute("SELECT x FROM a").fetchone()["x"] == 1

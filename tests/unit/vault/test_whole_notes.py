@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from typing import Never
 
 import pytest
 
@@ -25,6 +26,7 @@ from service.errors import (
     VersionNeeded,
 )
 from service.guards import paths
+from service.store import listing
 from service.vault import notes, properties, whole_notes
 from service.vault.parts.yaml import Value
 from service.vault.whole_notes import Asked, Mode, Rewritten
@@ -61,6 +63,20 @@ def test_a_note_that_exists_is_replaced_only_by_who_names_the_version_read(desk:
     assert desk.bytes_of("n.md") == b"new\n"
     assert (done.is_new, done.is_changed, done.diff) == (False, True, "@@ -1 +1 @@\n-old\n+new")
     assert done.written.version == version("new\n")
+
+
+def test_making_a_note_looks_for_nothing_of_a_like_name(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """issue 6, write_note: a new note costs the same in a vault of any size."""
+
+    def walked(_root: object) -> Never:
+        raise AssertionError("the vault was walked")
+
+    desk.put({"other.md": "x\n"})
+    monkeypatch.setattr(listing, "everything", walked)
+    made = whole_notes.write(desk.vault, desk.actor, NOTE, Asked("new", {}))
+    assert (made.is_new, desk.bytes_of("n.md")) == (True, b"new")
+    with pytest.raises(AssertionError, match="walked"):
+        whole_notes.write(desk.vault, desk.actor, paths.writable_note("gone.md"), Asked("x", {}, Mode.APPEND))
 
 
 def test_one_that_is_missing_is_made_by_overwriting_only(desk: Desk) -> None:
