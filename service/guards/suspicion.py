@@ -36,26 +36,28 @@ for at the speed of memory; one pattern for all would be forty times slower."""
 _DEFINITION: Final = re.compile(rb"\]:[ \t\r\n>]*(?:[#&\\]|<>|<[ \t]|(?:<[^>\n]*>|[^ \t\r\n]+)[ \t\r\n>]+[\"'(])")
 """A link definition with a title, or with a destination that says nothing."""
 
-_MARKUP: Final = re.compile(rb"<[A-Za-z/!?]")
-_OPENING: Final = re.compile(rb"<[A-Za-z/]")
+_OPENING: Final = re.compile(rb"<[A-Za-z/!?]")
+"""What may open a tag, a comment, a declaration or their like."""
+
 _WHOLE_TAG: Final = re.compile(
-    rb"</[A-Za-z][A-Za-z0-9:._-]*+[ \t\r\n]*+>|<[A-Za-z][A-Za-z0-9:._-]*+"
-    rb"(?:[ \t\r\n]++[A-Za-z0-9:_-]++(?:=(?:\"[^\"<>\n]*+\"|'[^'<>\n]*+'|[^ \t\r\n\"'=<>`]++))?+)*+"
-    rb"[ \t\r\n]*+/?>"
+    rb"</[A-Za-z][A-Za-z0-9:._-]*+[ \t]*+>|<[A-Za-z][A-Za-z0-9:._-]*+"
+    rb"(?:[ \t]++[A-Za-z0-9:_-]++(?:=(?:\"[^\"<>\r\n]*+\"|'[^'<>\r\n]*+'|[^ \t\r\n\"'=<>`]++))?+)*+"
+    rb"[ \t]*+/?>"
     rb"|<[A-Za-z][A-Za-z0-9+.-]*+:[^\x00-\x20\x7f\"'`<>]*+>"
     rb"|<[A-Za-z][A-Za-z0-9.!#$%&*+/=?^_{|}~-]*+@[A-Za-z0-9.-]++>"
+    rb"|<[A-Za-z][^<>\"'`=&\x00-\x1f\x7f]*+>"
 )
-"""A tag that every parser sees alike, or `<https://…>` and `<me@example.org>`: an address, or else a tag that ends with it.
-Where there are others, one may swallow text."""
+"""What every parser ends at the same `>`: a tag; `<https://…>` and `<me@example.org>`, an address or else a tag; and
+`<name | GUID>`, text or else a tag, as it holds nothing that could hold a `>`. Where there are others, one may swallow text.
+None goes over the end of a line: behind it may come a blank line or a `>` of Markdown's own, and only HTML reads on."""
 _HIDING: Final = re.compile(
-    rb"<(?:[!?]|(?:script|style|template|noscript|title|head|noembed|noframes|datalist|dialog|rp|iframe|canvas|object|audio"
-    rb"|video|progress|meter|svg|math|input|select|option|marquee|fencedframe)[ \t\r\n\f/>])",
-    re.IGNORECASE,
+    rb"<(?:script|style|template|noscript|title|head|noembed|noframes|datalist|dialog|rp|iframe|canvas|object|audio"
+    rb"|video|progress|meter|svg|math|input|select|option|marquee|fencedframe)[ \t\r\n\f/>]"
 )
-"""Comments, and elements whose content is not shown."""
+"""Elements whose content is not shown."""
 _WORDS: Final = (b"hidden", b"popover", b"style", b"bgcolor")
-"""Attributes that can hide an element."""
 _HIDING_ATTRIBUTE: Final = re.compile(rb"<[a-z][^<>]*?(?:hidden|popover|style|bgcolor)")
+"""Attributes that can hide an element."""
 
 
 def may_hide(note: bytes) -> bool:
@@ -91,15 +93,13 @@ def _has_control(note: bytes) -> bool:
 
 
 def _may_hide_by_html(note: bytes) -> bool:
-    if not _MARKUP.search(note):
-        return False
-    if _HIDING.search(note):
+    tags = _WHOLE_TAG.findall(note)
+    if len(tags) != note.count(b"<") and len(tags) != len(_OPENING.findall(note)):
         return True
-    lower = note.lower()
-    if any(word in lower for word in _WORDS) and _HIDING_ATTRIBUTE.search(lower):
+    different = b"".join(set(tags)).lower()  # all there are, and a long note has few kinds
+    if _HIDING.search(different):
         return True
-    openings = len(_OPENING.findall(note))
-    return openings > 0 and openings != len(_WHOLE_TAG.findall(note))
+    return any(word in different for word in _WORDS) and _HIDING_ATTRIBUTE.search(different) is not None
 
 
 def _is_suspect(match: re.Match[bytes]) -> bool:

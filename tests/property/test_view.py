@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -123,8 +124,16 @@ def test_things_are_counted_when_and_only_when_something_is_left_out(raw: str) -
     assert all(count > 0 for count in seen.counts.values())
 
 
-@given(st.one_of(DOCUMENTS, st.text()))
-@settings(max_examples=800, deadline=None)
+TAGGED: Final = (
+    "<a", "<b hid", "</b", "<td", "<name | GUID", "<class\\", "<d![x", "</", " c", "|", ">", ">", ">", "\n", "\n\n", "\n> ", "\r\n",
+    "- ",    "`", "``", "*", "](", "[", "text ", "<pre>", "</pre>", "<table>", "<td>", "</p>", "<div>", "<textarea>", "<plaintext>", "===\n", "---\n",
+    "```\n", "$$", "%%", "<https://a.b>",
+)  # fmt: skip
+"""Pieces of tags and of what only looks like one, which go over ends of lines."""
+
+
+@given(st.one_of(DOCUMENTS, st.lists(st.sampled_from(TAGGED), max_size=14).map("".join), st.text()))
+@settings(max_examples=1_500, deadline=None)
 def test_what_the_look_at_bytes_lets_pass_hides_nothing(raw: str) -> None:
     """The prefilter may say yes for nothing, never no for something: seen with it and without, a text is the same."""
     if not may_hide(raw.encode("utf-8", "surrogatepass")):
@@ -147,6 +156,7 @@ def test_where_no_markup_may_hide_only_letters_are_hidden(raw: str) -> None:
         "<https://example.org/a?b=c&d#e> or <mailto:me@example.org>",
         "<me@example.org>",
         "H<sub>2</sub>O",
+        "powercfg [<name | GUID>] and <class\\>* or <string[]>",
     ],
 )
 def test_addresses_and_placeholders_need_no_second_look(raw: str) -> None:
@@ -154,9 +164,21 @@ def test_addresses_and_placeholders_need_no_second_look(raw: str) -> None:
     assert not may_hide(raw.encode())
 
 
-@pytest.mark.parametrize("raw", ['<https://example.org/="> x', "<me@example.org", "<a.b c='>", "<x.y", '<a.b ">'])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '<https://example.org/="> x',
+        "<me@example.org",
+        "<a.b c='>",
+        "<x.y",
+        '<a.b ">',
+        "</b hidden words>",
+        "</pre>\n<a hid words\n\n> b",
+        "<b hid\n> words>",
+    ],
+)
 def test_a_tag_that_may_swallow_text_is_looked_at(raw: str) -> None:
-    """Such a one may end far behind where it seems to."""
+    """Such a one may end far behind where it seems to, or be one for HTML and none for Markdown."""
     assert may_hide(raw.encode())
 
 
