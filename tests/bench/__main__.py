@@ -3,7 +3,7 @@
     --quick            a generated vault of 1,000 notes and few rounds: a minute or two
     --vault NAME       100, 1k, 10k, 100k (generated), wdd, or a folder of yours, which is only read but for rows `notes`
                        and `fresh`: they write in a folder of their own and take it away; may be given more than once
-    --only ROW         only this row of the table; may be given more than once
+    --only ROW         only this row of the table, and nothing for the plot; may be given more than once
     --no-peers         neither MCPVault nor obsidian-mcp: npm is not needed
     --rounds N         turns of each measurement
     --cache FOLDER     where vaults and peers are kept for the next run (default: .cache/bench)
@@ -66,7 +66,7 @@ def main(words: list[str]) -> int:
             print(f"{key}: {value}")
         for name in names:
             _measure(run, name, cache, rows)
-        if not asked.vault and not asked.only:
+        if not asked.only:
             for name in PLOTTED[:2] if asked.quick else PLOTTED:
                 _plot(run, name, cache)
     target = Path(asked.json) if asked.json else cache / "run.json"

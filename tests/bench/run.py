@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcp_types import CallToolResult
+
+from service.errors import Unavailable
+from service.search.query import Query, search
+from service.vault.model import Vault
 from tests.bench import engines
 from tests.bench.engines import Engine, Peers
 from tests.bench.model import Figure, Missing, Point, Results, Target, Times
 from tests.bench.questions import Questions
 from tests.bench.vaults import Measured
+from tests.support.rooms import close, room_for, settings_for
 from tests.support.service import Service
+
+LOOKS = 60
+"""Questions after which a vault counts as looked at."""
 
 
 @dataclass
@@ -114,16 +123,30 @@ class Run:
 
 async def warm(engine: Engine) -> None:
     """Have a server of ours look at the whole vault, however long that takes: what it could not do in one call, it goes
-    on with in the next."""
-    for number in range(60):
+    on with in the next, until nothing more is left out than in the call before."""
+    before = None
+    for number in range(LOOKS):
         result = await engine.client.call_tool("search_notes", {"query": f"warm up {number}"})
-        if not getattr(result, "is_error", False) and _is_whole(result):
+        skipped = (result.structured_content or {}).get("skipped") if isinstance(result, CallToolResult) else None
+        if skipped is not None and skipped in (0, before):
             return
+        before = skipped
 
 
-def _is_whole(result: object) -> bool:
-    found: Mapping[str, object] = getattr(result, "structured_content", None) or {}
-    return not any(found.get(name) for name in ("skipped", "notes_skipped", "skipped_notes"))
+@contextmanager
+def in_process(run: Run, vault: Measured) -> Iterator[Vault]:
+    """The vault in this process, looked at as by `warm`, without commits."""
+    with run.folder() as folder:
+        room = room_for(settings_for(folder, VAULT=str(vault.folder)))
+        before = None
+        for number in range(LOOKS):
+            with suppress(Unavailable):
+                skipped = search(room.vault, Query(f"warm up {number}")).skipped
+                if skipped in (0, before):
+                    break
+                before = skipped
+        yield room.vault
+        close(room)
 
 
 def _shown(times: Times | None, unit: str) -> str:

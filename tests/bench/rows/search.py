@@ -52,7 +52,7 @@ async def _measure(run: Run, vault: Measured, kinds: tuple[str, ...], *, is_name
 
                 acts[RIPGREP] = grep  # type: ignore[assignment]
             times = await by_turns(
-                acts, lambda kind=kind: run.questions(vault).next(kind), run.rounds, budget_s=20 if run.is_quick else 60
+                acts, lambda kind=kind: run.questions(vault).next(kind), run.rounds, budget_s=20 if run.is_quick else 30
             )
             for name, taken in times.items():
                 every.setdefault(name, []).extend(taken)
