@@ -45,6 +45,18 @@ def targets(note: Note) -> Sequence[tuple[str, LinkKind]]:
     return packing.targets(packed) if packed else ()
 
 
+def written_in(note: Note) -> Sequence[LinkUse]:
+    """Every link in the bytes of a file, definitions and what is hidden from readers among them; of one that may be shown."""
+    if note.path.has_suffix(CANVAS_SUFFIXES):
+        return note.raw_canvas_links
+    return note.raw_links if note.cuts else note.links
+
+
+def written_in_text(path: VaultPath, raw: str) -> Sequence[LinkUse]:
+    """The same, of a text."""
+    return canvas.every_link(raw) if path.has_suffix(CANVAS_SUFFIXES) else links.of(raw)
+
+
 def _fact(note: Note) -> Fact[LinkUse]:
     return Note.canvas_links if note.path.has_suffix(CANVAS_SUFFIXES) else Note.links
 

@@ -128,17 +128,18 @@ class LinkMap:
         """The names of all files."""
         return self._names
 
-    def source(self, path: VaultPath) -> Source | None:
-        """What is known of a file with links; None of any other."""
-        return self._sources.get(path)
-
     def looking_for(self, keys: Iterable[str]) -> dict[VaultPath, Source]:
         """The files with links whose last part, as names are compared, is one of these."""
         return {one.note.path: one for key in keys for one in self._users.get(key, ())}
 
-    def sources(self) -> Iterator[Source]:
-        """All files that have links or could have, in no promised order."""
-        return iter(self._sources.values())
+    def obscure(self) -> list[Note]:
+        """The files that may hold links which the map does not know: hidden ones, and those that cannot be looked at."""
+        hiding = (
+            one.note
+            for one in self._sources.values()
+            if one.note.cuts or one.note.path.has_suffix(linking.CANVAS_SUFFIXES)
+        )
+        return [*hiding, *self._skipped.values()]
 
     def broken(self, *, include_low_trust: bool) -> list[Source]:
         """The files with broken links, by path."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from service.clock import Clock
@@ -12,7 +12,6 @@ from service.guards.trust import ALL_TRUSTED, NONE, Folders, LowTrust
 from service.store.files import Permit, VaultFiles
 from service.store.journal import Journal
 from service.store.lock import Lock
-from service.vault.facts import Facts
 from service.vault.picture.picture import Picture
 
 T = TypeVar("T")
@@ -65,7 +64,6 @@ class Vault:
     write_types: tuple[str, ...] = ()
     """Suffixes of file types besides notes that may be written."""
     locale: str = ""
-    facts: Facts = field(default_factory=Facts)
 
 
 @dataclass(frozen=True, slots=True)

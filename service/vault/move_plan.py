@@ -1,29 +1,27 @@
 """What a move would do: what moves where, and what becomes of each note whose links would lead elsewhere.
 
-Reads the whole vault, writes nothing. Raw text is rewritten, what is hidden included: these are the owner's links, and
-nothing of it is shown. What cannot be rewritten (no UTF-8, too large) is left as it is and named.
+Writes nothing, and reads what will be rewritten: which notes those are is known from the map of links. Raw text is
+rewritten, what is hidden included: these are the owner's links, and nothing of it is shown. What cannot be rewritten (no
+UTF-8, too large) is left as it is and named. What a `.base` file names is not known to be a link, so it is left alone.
 """
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.errors import BadArgument, NoteChanged, NoteExists, TooLarge, Unavailable
-from service.guards import limits, paths
-from service.guards.paths import ROOT, VaultPath
-from service.store import scan
-from service.store.files import FileContent, version_of
-from service.store.scan import Scanned
+from service.errors import AppError, BadArgument, NoteExists, TooLarge, Unavailable
+from service.guards.paths import VaultPath
+from service.store.census import Folders
 from service.store.together import Move, Rewrite
-from service.vault import move_asked, patience, relinking, text
+from service.vault import linking, move_asked, patience, relinking, text
 from service.vault.model import Vault
 from service.vault.move_asked import Asked
-from service.vault.parts import canvas, links
-from service.vault.parts.linkuse import LinkKind, LinkUse
+from service.vault.parts.linkuse import LinkKind
 from service.vault.patience import Deadline
+from service.vault.picture import changes
+from service.vault.picture.note import Note
 from service.vault.relinking import Relinked, Renaming
 from service.vault.text import NoteText
 
@@ -35,11 +33,6 @@ MAX_REWRITTEN_BYTES: Final = 50_000_000
 
 DEADLINE_S: Final = 45.0
 """Seconds that planning may take, below the minute that clients commonly wait."""
-
-LINKING_SUFFIXES: Final = (*paths.MARKDOWN_SUFFIXES, ".canvas")
-"""Files that hold links which follow a move. What a `.base` file names is not known to be a link, so it is left alone."""
-
-_ALL: Final = ("",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,7 @@ class Plan:
     move: Move
     to_trash: Move | None
     renaming: Renaming
-    seen: Mapping[VaultPath, tuple[int, int]]
+    seen: Folders[Note]
     rewrites: list[Rewrite] = field(default_factory=list)
     counts: dict[VaultPath, int] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
@@ -96,17 +89,15 @@ def _planned(vault: Vault, asked: Asked, deadline: Deadline) -> Plan:
     if not asked.is_folder:
         move_asked.check_type(vault, source, target, old)
     to_trash = move_asked.room_for(vault, asked, target)
-    seen = files_seen(vault)
-    moved = {path: _moved_path(path, source, target) for path in seen if path.is_inside(source)}
-    plan = Plan(asked, Move(source, target, old), to_trash, Renaming.of(seen, moved), seen)
+    seen = vault.picture.folders()
+    with vault.picture.links(vault.low_trust).named(seen, _never) as names:
+        before = names.copy()
+    moved = {path: _moved_path(path, source, target) for path in before if path.is_inside(source)}
+    plan = Plan(asked, Move(source, target, old), to_trash, Renaming.of(before, moved), seen)
     try:
-        for found in scan.scan(
-            vault.files,
-            max_bytes=limits.MAX_NOTE_BYTES,
-            is_wanted=lambda _: _goes_on(deadline),
-            suffixes=LINKING_SUFFIXES,
-        ):
-            _look_at(vault, plan, found)
+        for note in _concerned(vault, plan, lambda: _check(deadline)):
+            _check(deadline)
+            _look_at(vault, plan, note)
     except _TooSlow:
         if asked.updates_links:
             raise
@@ -117,9 +108,23 @@ def _planned(vault: Vault, asked: Asked, deadline: Deadline) -> Plan:
     return plan
 
 
-def files_seen(vault: Vault) -> dict[VaultPath, tuple[int, int]]:
-    """Every visible file with its size and time: what links can reach, and whether anything has changed since."""
-    return {entry.path: (entry.size_bytes, entry.mtime_ns) for entry in vault.files.walk(ROOT, _ALL)}
+def is_unchanged(vault: Vault, plan: Plan) -> bool:
+    """Whether every visible file still has the size and time that it had: what links can reach, and what they say."""
+    return all(
+        before is not None
+        and after is not None
+        and (before.size_bytes, before.mtime_ns) == (after.size_bytes, after.mtime_ns)
+        for before, after in changes.between(plan.seen, vault.picture.folders())
+    )
+
+
+def _never() -> None:
+    """Names alone are quick."""
+
+
+def _check(deadline: Deadline) -> None:
+    if deadline.now() > deadline.at:
+        raise _TooSlow
 
 
 def _moved_path(path: VaultPath, source: VaultPath, target: VaultPath) -> VaultPath:
@@ -128,33 +133,58 @@ def _moved_path(path: VaultPath, source: VaultPath, target: VaultPath) -> VaultP
     return target
 
 
-def _goes_on(deadline: Deadline) -> bool:
-    if deadline.now() > deadline.at:
-        raise _TooSlow
-    return True
+def _concerned(vault: Vault, plan: Plan, check: Callable[[], None]) -> Iterable[Note]:
+    """The files that have to be looked at: what moves, what looks for one of the names, and what the map of links does not
+    know all links of."""
+    moment = vault.picture.now(check)
+    with vault.picture.links(vault.low_trust).at(moment.folders, check) as known:
+        found = {path: one.note for path, one in known.looking_for(plan.renaming.keys).items()}
+        found.update((note.path, note) for note in known.obscure())
+    for path in plan.renaming.moved:
+        if path.has_suffix(linking.LINKED_SUFFIXES):
+            note = _note(moment.folders, path)
+            if note is not None:  # else it has gone meanwhile
+                found[path] = note
+    if plan.to_trash is not None:
+        found.pop(plan.to_trash.source, None)
+    return found.values()
 
 
-def _look_at(vault: Vault, plan: Plan, found: Scanned) -> None:
-    """Work out what becomes of one note or canvas."""
-    path = found.path
-    if plan.to_trash is not None and path == plan.to_trash.source:
+def _note(folders: Folders[Note], path: VaultPath) -> Note | None:
+    around = folders.get(path.parent)
+    return None if around is None else around.files.get(path.name)
+
+
+def size_of(plan: Plan, path: VaultPath) -> int:
+    """Bytes of a file when the plan was made; 0 when there was none."""
+    note = _note(plan.seen, path)
+    return 0 if note is None else note.size_bytes
+
+
+def _look_at(vault: Vault, plan: Plan, note: Note) -> None:
+    """Work out what becomes of one note or canvas; it is read when something does, or when nothing is known of it."""
+    path = note.path
+    is_known = note.is_shown and note.size_bytes <= linking.MAX_LINKED_BYTES
+    if is_known and not _changes(relinking.relink(linking.written_in(note), path, plan.renaming)):
         return
-    if found.data is None:
+    try:
+        old = vault.files.read_tracked(path)
+    except AppError:
         plan.unread += 1
         return
-    note = text.decode(found.data)
-    is_canvas = path.has_suffix((".canvas",))
-    if not (is_canvas or path in plan.renaming.moved or relinking.may_concern(note.text, plan.renaming)):
-        return
-    raw = found.data.removeprefix(codecs.BOM_UTF8)
-    result = relinking.relink(_uses(path, note.text) if is_canvas else vault.facts.links.of(raw), path, plan.renaming)
-    if result.pieces or result.unwritable:
-        data, why = _rewritten(plan, path, note, result)
+    read = text.decode(old.data)
+    result = relinking.relink(linking.written_in_text(path, read.text), path, plan.renaming)
+    if _changes(result):
+        data, why = _rewritten(plan, path, read, result)
         if why:
             plan.left.append(Left(plan.renaming.now(path), why))
-        if data not in (None, found.data):
-            plan.rewrites.append(Rewrite(_still(vault, found), data))
+        if data is not None and data != old.data:
+            plan.rewrites.append(Rewrite(old, data))
             plan.counts[path] = len(result.pieces)
+
+
+def _changes(result: Relinked) -> bool:
+    return bool(result.pieces or result.unwritable)
 
 
 def _rewritten(plan: Plan, path: VaultPath, note: NoteText, result: Relinked) -> tuple[bytes | None, str]:
@@ -173,24 +203,9 @@ def _rewritten(plan: Plan, path: VaultPath, note: NoteText, result: Relinked) ->
     return data, f"{result.unwritable} of its links cannot name the new place" if result.unwritable else ""
 
 
-def _still(vault: Vault, found: Scanned) -> FileContent:
-    """The file once more, which must not have changed since it was scanned."""
-    old = vault.files.read_tracked(found.path)
-    if found.data != old.data:
-        raise NoteChanged(str(found.path), version_of(found.data or b""), old.version)
-    return old
-
-
-def _uses(path: VaultPath, raw: str) -> Sequence[LinkUse]:
-    if path.has_suffix((".canvas",)):
-        read = canvas.of(raw)
-        return read.links if read else ()
-    return links.of(raw)
-
-
 def _leads_alike(path: VaultPath, before: str, after: str, renaming: Renaming, result: Relinked) -> bool:
     """Read the new text again: the same links, and those that were rewritten lead where they led."""
-    was, now = _uses(path, before), _uses(path, after)
+    was, now = linking.written_in_text(path, before), linking.written_in_text(path, after)
     if len(was) != len(now):
         return False
     there = renaming.now(path)

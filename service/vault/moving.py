@@ -1,6 +1,6 @@
 """Move a note, a folder or any file, and let every link lead where it led: planned first, then done, all or nothing.
 
-The plan is made without the lock, since it reads the whole vault. Under the lock it is made sure that nothing has changed
+The plan is made without the lock, since it may read many notes. Under the lock it is made sure that nothing has changed
 since; then the notes are rewritten and the move comes last (`store.together`).
 """
 
@@ -15,10 +15,10 @@ from service.guards import limits
 from service.guards.paths import VaultPath
 from service.store import together
 from service.store.files import version_of
-from service.vault import move_plan
+from service.vault import linking, move_plan
 from service.vault.model import Actor, Change, Vault
 from service.vault.move_asked import Asked
-from service.vault.move_plan import LINKING_SUFFIXES, Left, Plan
+from service.vault.move_plan import Left, Plan
 
 MAX_TOLD_BYTES: Final = 50_000_000
 """Bytes of moved files that history is told of as this grant's; the rest it finds by itself, as coming from outside."""
@@ -85,7 +85,7 @@ def move(vault: Vault, actor: Actor, asked: Asked, *, is_trial: bool = False) ->
                     return _done(vault, actor, move_plan.make(vault, asked))
             plan = move_plan.make(vault, asked)
             with vault.lock.writing():
-                if move_plan.files_seen(vault) == plan.seen:
+                if move_plan.is_unchanged(vault, plan):
                     return _done(vault, actor, plan)
         except NoteChanged:
             if is_last:
@@ -116,8 +116,10 @@ def _contents(vault: Vault, plan: Plan) -> Mapping[VaultPath, bytes]:
         return {plan.move.source: plan.move.old.data}
     found: dict[VaultPath, bytes] = {}
     left = MAX_TOLD_BYTES
-    for path in sorted(plan.renaming.moved, key=lambda path: (not path.has_suffix(LINKING_SUFFIXES), path.parts)):
-        size = plan.seen[path][0]
+    for path in sorted(
+        plan.renaming.moved, key=lambda path: (not path.has_suffix(linking.LINKED_SUFFIXES), path.parts)
+    ):
+        size = move_plan.size_of(plan, path)
         if size <= min(left, limits.MAX_NOTE_BYTES):
             try:
                 found[path] = vault.files.read_tracked(path).data
@@ -139,7 +141,7 @@ def _outcome(vault: Vault, plan: Plan) -> Moved:
         own = plan.move.old.data
     trusted = [one for one in changed if not vault.low_trust.holds(one.path)]
     left = [one for one in plan.left if not vault.low_trust.holds(one.path)]
-    size_bytes = plan.seen.get(source, (0, 0))[0] if own is None else len(own)
+    size_bytes = move_plan.size_of(plan, source) if own is None else len(own)
     return Moved(
         source,
         target,

@@ -8,25 +8,16 @@ is never looked at.
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import unquote
 
-from service.guards.markdown import entities
 from service.guards.paths import VaultPath
 from service.vault.parts.linkuse import LinkKind, LinkUse, written
 from service.vault.resolving import Names, Resolved, folded
 
 _NOTE_SUFFIX: Final = ".md"
-_YAML_ESCAPE: Final = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^\r\n])")
 _MARKDOWN: Final = frozenset({LinkKind.MARKDOWN, LinkKind.DEFINITION})
-_MARKS: Final = ("[[", "](", "]:")
-"""One of them is in every note that holds a link."""
-MAX_SOUGHT: Final = 40
-"""Names up to which a text is first searched for them; with more every text is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +30,16 @@ class Renaming:
     keys: frozenset[str] = field(default=frozenset())
 
     @staticmethod
-    def of(files: Iterable[VaultPath], moved: Mapping[VaultPath, VaultPath]) -> Renaming:
+    def of(files: Names, moved: Mapping[VaultPath, VaultPath]) -> Renaming:
         """Where `files` are all that links can reach before. What a moved file replaces is none of them any more."""
-        before = tuple(files)
-        after = dict.fromkeys(moved.get(path, path) for path in before)
+        after = files.copy()
+        for path in moved:
+            after.remove(path)
+        for path in moved.values():
+            if path not in after:
+                after.add(path)
         keys = {key for pair in moved.items() for path in pair for key in _keys(path)}
-        return Renaming(Names.of(before), Names.of(after), moved, frozenset(keys))
+        return Renaming(files, after, moved, frozenset(keys))
 
     def now(self, path: VaultPath) -> VaultPath:
         """Where a file is afterwards."""
@@ -74,47 +69,6 @@ class Relinked:
             kept += [text[at : piece.start], piece.new]
             at = piece.end
         return "".join(kept) + text[at:]
-
-
-def may_concern(text: str, names: Renaming) -> bool:
-    """Whether a note's text may hold a link that a move changes: a glance, which may say yes for nothing, never no for one."""
-    if len(names.keys) > MAX_SOUGHT:
-        return True
-    if not any(mark in text for mark in _MARKS):
-        return False
-    sought = {key.removesuffix(_NOTE_SUFFIX) for key in names.keys}
-    return any(_names_one(read, sought) for read in _readings(text))
-
-
-def _readings(text: str) -> Iterator[str]:
-    """A text with what stands for other characters decoded, in each way that some kind of link is."""
-    yield text
-    plain = entities.markdown(text)
-    if "%" in plain:
-        plain = unquote(plain)
-    if plain is not text:
-        yield plain
-    if text.startswith("---") and ("''" in text or "\\" in text):
-        properties = text[: text.find("\n---", 3)]
-        yield properties.replace("''", "'")
-        yield _YAML_ESCAPE.sub(_yaml_character, properties)
-
-
-def _yaml_character(found: re.Match[str]) -> str:
-    """What an escape in double quotes stands for, as far as names have such characters (YAML 1.2.2, 5.7)."""
-    escaped = found[0][1:]
-    if len(escaped) > 1:
-        return chr(min(int(escaped[1:], 16), sys.maxunicode))
-    return " " if escaped == "_" else escaped
-
-
-def _names_one(text: str, sought: Set[str]) -> bool:
-    """Whether one of the names stands in a text, as links compare names; blanks may have become line breaks."""
-    plain = folded(text)
-    if any(" " in key for key in sought):
-        plain = " ".join(plain.split())
-        return any(" ".join(key.split()) in plain for key in sought)
-    return any(key in plain for key in sought)
 
 
 def relink(uses: Sequence[LinkUse], source: VaultPath, names: Renaming) -> Relinked:

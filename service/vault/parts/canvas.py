@@ -128,6 +128,11 @@ def links_in(text: str) -> tuple[LinkUse, ...]:
     return shown_links(of(text) or EMPTY)
 
 
+def every_link(text: str) -> tuple[LinkUse, ...]:
+    """All links of a canvas, those that are hidden in its cards among them; none of what is no canvas."""
+    return (of(text) or EMPTY).links
+
+
 def shown_text(text: str) -> str:
     """What may be shown of the text of a card: each is a note of its own."""
     return outgoing.view(text).text

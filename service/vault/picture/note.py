@@ -139,6 +139,7 @@ class Note(File):
     tasks = Fact[Task]("_tasks", tasks.of, tasks.may_hold)
     raw_links = Fact[LinkUse]("_raw_links", links.of, links.may_hold, _LINKS, is_raw=True)
     links = Fact[LinkUse]("_links", links.of, links.may_hold, _LINKS)
+    raw_canvas_links = Fact[LinkUse]("_raw_links", canvas.every_link, canvas.may_hold, _LINKS, is_raw=True)
     aliases = Fact[str]("_aliases", aliases.of, aliases.may_hold)
     canvas_links = Fact[LinkUse]("_canvas_links", canvas.links_in, canvas.may_hold, _LINKS, is_raw=True)
 

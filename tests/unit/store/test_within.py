@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from service.errors import AppError, Forbidden, NoteNotFound
-from service.guards import folders, limits, paths
+from service.guards import folders, paths
 from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
-from service.store import names, scan, within
+from service.store import names, within
 from service.store.files import FileContent, VaultFiles
 from service.store.root import Root
 from tests.support.vaults import lay_out
@@ -96,8 +96,6 @@ def test_the_view_holds_what_is_inside_and_the_bare_way(view: VaultFiles) -> Non
     assert [str(entry.path) for entry in view.walk(suffixes=("",))] == ["Work/Clients/a.md"]
     assert [str(folder) for folder in view.folders()] == ["", "Work", "Work/Clients"]
     assert [str(one) for one in view.children(ROOT)] == ["Work"]
-    seen = scan.scan(view, max_bytes=limits.MAX_NOTE_BYTES, is_wanted=lambda _: True)
-    assert [str(found.path) for found in seen] == ["Work/Clients/a.md"]
     assert not view.is_there(OUTSIDE)
     assert view.is_there(INSIDE)
     assert not view.drop_folder(paths.tracked("Other"))
