@@ -9,6 +9,7 @@ more, the others cannot come before them. The lines of the page are read from th
 from __future__ import annotations
 
 import heapq
+import operator
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Final, TypeAlias
 from service.guards import paths
 from service.search import matching, scanning
 from service.search.asked import NAME_BONUS, Found, Hit, Order, Part, Query
-from service.search.reach import Reach
+from service.search.reach import Reach, Verdict
 from service.vault import frontmatter, snippets
 from service.vault.model import Page, Vault
 from service.vault.patience import Deadline
@@ -33,10 +34,12 @@ _LF: Final = b"\n"
 _FIRST_LOOK: Final = 32  # notes whose lines are counted before it is looked who can still be on the page
 _BETWEEN_CHECKS: Final = 256  # notes
 
-_Place: TypeAlias = tuple[Note, bytes, int, int, int, bool]
+_Place: TypeAlias = tuple[Note, bytes, int, int, int, int]
 """A note that holds the query: the data of its segment, where in it the text holds it first (-1: only its name does), where
-the part that is searched ends, at most how many lines match, and whether its name does. A bare tuple, since there may be
-tens of thousands."""
+the part that is searched ends, at most which score it has, and how much of that is for its name. A bare tuple, since there
+may be tens of thousands."""
+
+_BOUND: Final = operator.itemgetter(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +93,42 @@ class _Search:
                 found += self._places_in(segment)
         return found
 
-    def _places_in(self, segment: Segment) -> Iterator[_Place]:
+    def _places_in(self, segment: Segment) -> list[_Place]:
         """The loop that a common word runs through ten thousand times: nothing in it that can be outside."""
-        find, holds, raw, data = scanning.find, self._reach.holds, self._folded.raw, segment.data
-        starts, texts, ends, notes, lines = segment.starts, segment.texts, segment.ends, segment.notes, segment.lines
-        is_plain = self._query.part is Part.BOTH and not self._folded.may_end_a_line
-        size, last = len(data), len(starts) - 1
-        index, behind = -1, 0
-        while (at := find(data, raw, behind, size)) != -1:
+        find, raw, data, size = scanning.find, self._folded.raw, segment.data, len(segment.data)
+        at = find(data, raw, 0, size)
+        if at == -1:
+            return []
+        holds, verdicts, all_of_them = self._reach.holds, self._reach.verdicts, Verdict.ALL
+        texts, ends, notes, lines = segment.texts, segment.ends, segment.notes, segment.lines
+        starts = segment.starts
+        is_of_both = self._query.part is Part.BOTH
+        is_plain = is_of_both and not self._folded.may_end_a_line
+        found: list[_Place] = []
+        index, last, behind = -1, len(starts) - 1, 0
+        while at != -1:
             index += 1
             behind = starts[index + 1] if index < last else size
             if behind <= at:
                 index = bisect_right(starts, at, index) - 1
                 behind = starts[index + 1] if index < last else size
-            note, end = notes[index], ends[index]
-            if note is None or at >= end or not holds(note):
+            note, end, here = notes[index], ends[index], at
+            at = find(data, raw, behind, size)
+            if note is None or here >= end:
                 continue
-            is_named = at < texts[index]
-            if is_named:
-                at = find(data, raw, texts[index], end)
+            if verdicts[note.path.parts[:-1]] is not all_of_them and not holds(note):
+                continue
+            bonus = 0
+            if here < texts[index]:
+                bonus = NAME_BONUS
+                here = find(data, raw, texts[index], end)
             if not is_plain:
-                at, end = self._in_part(segment, index, note, at)
-            if at != -1 or (is_named and self._query.part is Part.BOTH):
-                yield note, data, at, end, lines[index] + 1 if at != -1 else 0, is_named
+                here, end = self._in_part(segment, index, note, here)
+            if here != -1:
+                found.append((note, data, here, end, lines[index] + 1 + bonus, bonus))
+            elif bonus and is_of_both:
+                found.append((note, data, here, end, bonus, bonus))
+        return found
 
     def _in_part(self, segment: Segment, index: int, note: Note, at: int) -> tuple[int, int]:
         """Where the searched part of a note holds the query first (-1: nowhere), and where that part ends."""
@@ -156,17 +172,24 @@ class _Search:
 
     def _best(self, places: Sequence[_Place]) -> list[_Match]:
         """Every note that can be on the page by relevance, or before it: those of the highest bounds, until no other can."""
-        bounds = [lines + NAME_BONUS if is_named else lines for *_, lines, is_named in places]
-        order = sorted(range(len(places)), key=bounds.__getitem__, reverse=True)
-        best: list[_Match] = []
-        least, done, step = 0, 0, _FIRST_LOOK
-        while done < len(order) and bounds[order[done]] >= least:
-            self._deadline.check()
-            best += [match for number in order[done : done + step] if (match := self._match(places[number], least))]
-            done, step = done + step, 2 * step
-            best.sort(key=lambda match: -match.score)
+        likely = heapq.nlargest(_FIRST_LOOK, places, key=_BOUND)
+        best = self._better([], likely, 0)
+        least = self._least(best)
+        looked_at = set(map(id, likely))
+        rest = [place for place in places if place[4] >= least and id(place) not in looked_at]
+        rest.sort(key=_BOUND, reverse=True)
+        done, step = 0, _FIRST_LOOK
+        while done < len(rest) and rest[done][4] >= least:
+            best = self._better(best, rest[done : done + step], least)
             least = self._least(best)
+            done, step = done + step, 2 * step
         return best
+
+    def _better(self, best: list[_Match], places: Sequence[_Place], least: int) -> list[_Match]:
+        """`best` with those of some places that can reach the score `least`; the highest first."""
+        self._deadline.check()
+        matches = [*best, *(match for place in places if (match := self._match(place, least)))]
+        return sorted(matches, key=lambda match: -match.score)
 
     def _least(self, best: Sequence[_Match]) -> int:
         """The score that a note must have to be on the page or before it, when all that are better are in `best`."""
@@ -179,14 +202,13 @@ class _Search:
 
     def _match(self, place: _Place, least: int = 0) -> _Match | None:
         """What is found in a note; None when its score must be below `least`."""
-        note, data, at, end, _, is_named = place
-        bonus = NAME_BONUS if is_named else 0
+        note, data, at, end, _, bonus = place
         if at == -1:
-            return _Match(note, 1, bonus, is_named)
+            return _Match(note, 1, bonus, bool(bonus))
         if least and scanning.count(data, self._folded.raw, at, end) + bonus < least:
             return None
         lines = self._folded.count_lines(data, at, end)
-        return _Match(note, lines, lines + bonus, is_named)
+        return _Match(note, lines, lines + bonus, bool(bonus))
 
     def _verified(self, place: _Place) -> _Match | None:
         """What is found in the bytes of a note where letter case counts; None for nothing."""

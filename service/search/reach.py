@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import unicodedata
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from service.guards import paths, trust
 from service.guards.paths import VaultPath
@@ -19,12 +19,24 @@ from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment
 
 
-class _Verdict(enum.Enum):
-    """Whether all notes directly in a folder are looked at, none, or each is to be decided by its name."""
+class Verdict(enum.Enum):
+    """Whether all notes directly in a folder are looked at, none, or each is to be decided by itself."""
 
     ALL = enum.auto()
     NONE = enum.auto()
     SOME = enum.auto()
+
+
+class _Verdicts(dict[tuple[str, ...], Verdict]):
+    """By folder; decided when first asked for."""
+
+    def __init__(self, decide: Callable[[VaultPath], Verdict]) -> None:
+        super().__init__()
+        self._decide = decide
+
+    def __missing__(self, folder: tuple[str, ...]) -> Verdict:
+        verdict = self[folder] = self._decide(VaultPath(folder))
+        return verdict
 
 
 class Reach:
@@ -41,30 +53,26 @@ class Reach:
         self._excluded = _as_excluded(query.excluded)
         self._low = () if query.include_low_trust or vault.low_trust.holds(start) else vault.low_trust.folders
         self._low_trust = trust.Folders(self._low)
-        self._verdicts: dict[tuple[str, ...], _Verdict] = {}
+        self.verdicts: Mapping[tuple[str, ...], Verdict] = _Verdicts(self._decided)
+        """By the parts of a folder; ALL promises that `holds` says yes to each note directly in it."""
         self.key: Hashable = (
             None
             if self._excluded or query.tag
             else (start, self._low, None if moment.scope is None else moment.scope.everywhere)
         )
         """What the paths that it holds depend on, besides themselves; None: on more than is worth to be remembered by."""
-        self._is_whole = not (start.parts or self._excluded or self._low or moment.scope)
 
     def holds(self, note: Note) -> bool:
         """Whether the question is about that note."""
-        if not self._is_whole:
-            folder = note.path.parts[:-1]
-            verdict = self._verdicts.get(folder)
-            if verdict is None:
-                verdict = self._verdicts[folder] = self._decided(VaultPath(folder))
-            if verdict is _Verdict.NONE or (verdict is _Verdict.SOME and not self._has(note.path)):
-                return False
+        verdict = self.verdicts[note.path.parts[:-1]]
+        if verdict is Verdict.NONE or (verdict is Verdict.SOME and not self._has(note.path)):
+            return False
         return not self._tag or tags.has(note, self._tag)
 
     def skipped(self) -> int:
         """How many notes it is about that could not be looked at."""
         unshown = [note.path for note in self._moment.unshown if note.path.has_suffix(paths.SEARCHED_SUFFIXES)]
-        return sum(self._is_whole or self._has(path) for path in unshown)
+        return sum(self._has(path) for path in unshown)
 
     def left_out(self) -> tuple[VaultPath, ...]:
         """The low-trust folders that are there, but not looked into."""
@@ -85,15 +93,15 @@ class Reach:
                 elif self._leads_to_low(path):
                     pending.append(path)
 
-    def _decided(self, folder: VaultPath) -> _Verdict:
+    def _decided(self, folder: VaultPath) -> Verdict:
         scope = self._moment.scope
         if not folder.is_inside(self._start) or self._is_excluded(folder) or self._low_trust.holds(folder):
-            return _Verdict.NONE
+            return Verdict.NONE
         if scope is not None and not scope.holds(folder):
-            return _Verdict.SOME if any(one.parent == folder for one in scope.everywhere) else _Verdict.NONE
+            return Verdict.SOME if any(one.parent == folder for one in scope.everywhere) else Verdict.NONE
         composed = _composed(folder.parts)
-        names_some = any(one[:-1] == composed for one in self._excluded) or self._may_be_low_in(folder)
-        return _Verdict.SOME if names_some else _Verdict.ALL
+        names_some = any(one[:-1] == composed and _is_note(one) for one in self._excluded)
+        return Verdict.SOME if self._tag or names_some or self._may_be_low_in(folder) else Verdict.ALL
 
     def _has(self, path: VaultPath) -> bool:
         return (
@@ -109,13 +117,17 @@ class Reach:
         return any(composed[:depth] in self._excluded for depth in range(len(self._start.parts) + 1, len(composed) + 1))
 
     def _may_be_low_in(self, folder: VaultPath) -> bool:
-        """Whether something directly in a folder can be called as a low-trust folder is."""
+        """Whether a note directly in a folder can be called as a low-trust folder is."""
         folded = trust.folded(folder.parts)
-        return any(one[:-1] == folded for one in self._low)
+        return any(one[:-1] == folded and _is_note(one) for one in self._low)
 
     def _leads_to_low(self, folder: VaultPath) -> bool:
         folded = trust.folded(folder.parts)
         return any(one[: len(folded)] == folded for one in self._low)
+
+
+def _is_note(parts: tuple[str, ...]) -> bool:
+    return bool(parts) and VaultPath(parts).has_suffix(paths.SEARCHED_SUFFIXES)
 
 
 def _as_excluded(given: Sequence[VaultPath]) -> frozenset[tuple[str, ...]]:
