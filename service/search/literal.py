@@ -9,37 +9,28 @@ more, the others cannot come before them. The lines of the page are read from th
 from __future__ import annotations
 
 import heapq
-import operator
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from service.guards import paths
 from service.search import matching, scanning
 from service.search.asked import NAME_BONUS, Found, Hit, Order, Part, Query
-from service.search.reach import Reach, Verdict
+from service.search.places import NOWHERE, Place, Places
+from service.search.reach import Reach
 from service.vault import frontmatter, snippets
 from service.vault.model import Page, Vault
 from service.vault.patience import Deadline
-from service.vault.picture.block import Segment
 from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment
 
-MAX_COUNTED: Final = 10_000
+MAX_COUNTED: Final = 5_000
 """Hits up to which they are counted to the end, so that the total is exact."""
 
 _LF: Final = b"\n"
 _FIRST_LOOK: Final = 32  # notes whose lines are counted before it is looked who can still be on the page
 _BETWEEN_CHECKS: Final = 256  # notes
-
-_Place: TypeAlias = tuple[Note, bytes, int, int, int, int]
-"""A note that holds the query: the data of its segment, where in it the text holds it first (-1: only its name does), where
-the part that is searched ends, at most which score it has, and how much of that is for its name. A bare tuple, since there
-may be tens of thousands."""
-
-_BOUND: Final = operator.itemgetter(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +53,10 @@ def found(vault: Vault, query: Query, deadline: Deadline) -> Found:
     reach = Reach(vault, query, moment, start)
     search = _Search(query, reach, deadline)
     places = search.places(moment)
-    matches, total = search.counted(places)
+    matches, total, notes = search.counted(places)
+    is_exact = matches is not None
     if matches is None:
         matches = search.first(places)
-        is_exact, notes = False, len(places)
-    else:
-        is_exact, notes = True, len(matches)
-    matches.sort(key=_in_order(query.order))
     page = Page(tuple(search.hits(matches)), total, query.offset)
     return Found(page, notes, reach.skipped(), reach.left_out(), is_exact)
 
@@ -84,108 +72,62 @@ class _Search:
         self._folded = matching.needle(query.words)
         self._needed = query.offset + query.limit
 
-    def places(self, moment: Moment) -> list[_Place]:
+    def places(self, moment: Moment) -> Places:
         """All notes that hold the query, letter case ignored."""
-        found: list[_Place] = []
+        places = Places(self._folded, self._query.part)
         if not self._needle.is_nowhere:
             for segment in moment.segments:
                 self._deadline.check()
-                found += self._places_in(segment)
-        return found
+                places.look(segment, self._reach, self._deadline.check)
+        return places
 
-    def _places_in(self, segment: Segment) -> list[_Place]:
-        """The loop that a common word runs through ten thousand times: nothing in it that can be outside."""
-        find, raw, data, size = scanning.find, self._folded.raw, segment.data, len(segment.data)
-        at = find(data, raw, 0, size)
-        if at == -1:
-            return []
-        holds, verdicts, all_of_them = self._reach.holds, self._reach.verdicts, Verdict.ALL
-        texts, ends, notes, lines = segment.texts, segment.ends, segment.notes, segment.lines
-        starts = segment.starts
-        is_of_both = self._query.part is Part.BOTH
-        is_plain = is_of_both and not self._folded.may_end_a_line
-        found: list[_Place] = []
-        index, last, behind = -1, len(starts) - 1, 0
-        while at != -1:
-            index += 1
-            behind = starts[index + 1] if index < last else size
-            if behind <= at:
-                index = bisect_right(starts, at, index) - 1
-                behind = starts[index + 1] if index < last else size
-            note, end, here = notes[index], ends[index], at
-            at = find(data, raw, behind, size)
-            if note is None or here >= end:
-                continue
-            if verdicts[note.path.parts[:-1]] is not all_of_them and not holds(note):
-                continue
-            bonus = 0
-            if here < texts[index]:
-                bonus = NAME_BONUS
-                here = find(data, raw, texts[index], end)
-            if not is_plain:
-                here, end = self._in_part(segment, index, note, here)
-            if here != -1:
-                found.append((note, data, here, end, lines[index] + 1 + bonus, bonus))
-            elif bonus and is_of_both:
-                found.append((note, data, here, end, bonus, bonus))
-        return found
+    def counted(self, places: Places) -> tuple[list[_Match] | None, int, int]:
+        """All matches in order, how many hits they are, and how many notes.
 
-    def _in_part(self, segment: Segment, index: int, note: Note, at: int) -> tuple[int, int]:
-        """Where the searched part of a note holds the query first (-1: nowhere), and where that part ends."""
-        start, end = segment.texts[index], segment.ends[index]
-        if at == -1:
-            return at, end
-        if self._query.part is not Part.BOTH:
-            below = _below_front_matter(segment, index, note)
-            start, end = (start, below) if self._query.part is Part.FRONTMATTER else (below, end)
-            at = scanning.find(segment.data, self._folded.raw, start, end)
-        if at != -1 and self._folded.may_end_a_line and not self._folded.count_lines(segment.data, start, end):
-            at = -1
-        return at, end
-
-    def counted(self, places: Sequence[_Place]) -> tuple[list[_Match] | None, int]:
-        """All matches and how many hits they are; None and how many at least, when they are too many to be counted."""
+        None, and how many hits there are at least, when they are too many to be counted.
+        """
         enough = max(MAX_COUNTED, self._needed + 1)
         is_folded = not self._needle.is_case_sensitive
         if is_folded and len(places) > enough:
-            return None, len(places)
+            return None, len(places), len(places)
         total, matches = 0, list[_Match]()
-        for number, place in enumerate(places):
+        for number in range(len(places)):
             if number % _BETWEEN_CHECKS == 0:
                 self._deadline.check()
-            match = self._match(place) if is_folded else self._verified(place)
+            match = self._match(places[number]) if is_folded else self._verified(places[number])
             if match is not None:
                 matches.append(match)
                 total += match.hits
             if is_folded and total > enough:
-                return None, total + len(places) - number - 1
-        return matches, total
+                return None, total + len(places) - number - 1, len(places)
+        return sorted(matches, key=_in_order(self._query.order)), total, len(matches)
 
-    def first(self, places: Sequence[_Place]) -> list[_Match]:
-        """The matches that come first, enough of them for the page and what is before it."""
-        if self._query.order is Order.RELEVANCE:
-            return self._best(places)
+    def first(self, places: Places) -> list[_Match]:
+        """The matches that come first, in order, enough of them for the page and what is before it."""
         key = _in_order(self._query.order)
-        unsorted = (_Match(place[0], 0, 0, is_named=False) for place in places)
-        first = heapq.nsmallest(self._needed, zip(map(key, unsorted), range(len(places)), strict=True))
+        if self._query.order is Order.RELEVANCE:
+            return sorted(self._best(places), key=key)
+        keys = (key(_Match(note, 0, 0, is_named=False)) for note in places.notes())
+        first = heapq.nsmallest(self._needed, zip(keys, range(len(places)), strict=True))
         return [match for _, number in first if (match := self._match(places[number]))]
 
-    def _best(self, places: Sequence[_Place]) -> list[_Match]:
+    def _best(self, places: Places) -> list[_Match]:
         """Every note that can be on the page by relevance, or before it: those of the highest bounds, until no other can."""
-        likely = heapq.nlargest(_FIRST_LOOK, places, key=_BOUND)
-        best = self._better([], likely, 0)
+        bounds = places.bounds()
+        likely = heapq.nlargest(_FIRST_LOOK, range(len(bounds)), key=bounds.__getitem__)
+        best = self._better([], [places[number] for number in likely], 0)
         least = self._least(best)
-        looked_at = set(map(id, likely))
-        rest = [place for place in places if place[4] >= least and id(place) not in looked_at]
-        rest.sort(key=_BOUND, reverse=True)
+        known = set(likely)
+        rest = [number for number, bound in enumerate(bounds) if bound >= least and number not in known]
+        rest.sort(key=bounds.__getitem__, reverse=True)
         done, step = 0, _FIRST_LOOK
-        while done < len(rest) and rest[done][4] >= least:
-            best = self._better(best, rest[done : done + step], least)
+        while done < len(rest) and bounds[rest[done]] >= least:
+            best = self._better(best, [places[number] for number in rest[done : done + step]], least)
             least = self._least(best)
             done, step = done + step, 2 * step
         return best
 
-    def _better(self, best: list[_Match], places: Sequence[_Place], least: int) -> list[_Match]:
+    def _better(self, best: list[_Match], places: Sequence[Place], least: int) -> list[_Match]:
         """`best` with those of some places that can reach the score `least`; the highest first."""
         self._deadline.check()
         matches = [*best, *(match for place in places if (match := self._match(place, least)))]
@@ -200,19 +142,19 @@ class _Search:
                 return match.score
         return 0
 
-    def _match(self, place: _Place, least: int = 0) -> _Match | None:
+    def _match(self, place: Place, least: int = 0) -> _Match | None:
         """What is found in a note; None when its score must be below `least`."""
-        note, data, at, end, _, bonus = place
-        if at == -1:
-            return _Match(note, 1, bonus, bool(bonus))
-        if least and scanning.count(data, self._folded.raw, at, end) + bonus < least:
+        bonus = NAME_BONUS if place.is_named else 0
+        if place.start == NOWHERE:
+            return _Match(place.note, 1, bonus, place.is_named)
+        if least and scanning.count(place.data, self._folded.raw, place.start, place.end) + bonus < least:
             return None
-        lines = self._folded.count_lines(data, at, end)
-        return _Match(note, lines, lines + bonus, bool(bonus))
+        lines = self._folded.count_lines(place.data, place.start, place.end)
+        return _Match(place.note, lines, lines + bonus, place.is_named)
 
-    def _verified(self, place: _Place) -> _Match | None:
+    def _verified(self, place: Place) -> _Match | None:
         """What is found in the bytes of a note where letter case counts; None for nothing."""
-        note = place[0]
+        note = place.note
         read = note.read()
         lines = 0 if read is None else len(self._lines(note, *read))
         is_named = self._needle.is_in(unicodedata.normalize("NFC", note.path.stem))
@@ -267,15 +209,3 @@ def _in_order(order: Order) -> Callable[[_Match], tuple[int, str]]:
             return lambda match: (-match.note.mtime_ns, str(match.note.path))
         case Order.PATH:
             return lambda match: (0, str(match.note.path))
-
-
-def _below_front_matter(segment: Segment, index: int, note: Note) -> int:
-    """Where in a segment the text below a note's front matter begins."""
-    text, end = segment.texts[index], segment.ends[index]
-    if not note.path.has_suffix(paths.MARKDOWN_SUFFIXES):
-        return text
-    for _ in range(note.front_lines(segment.data[text:end])):
-        text = segment.data.find(_LF, text, end) + 1
-        if not text:
-            return end
-    return text

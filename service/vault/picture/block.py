@@ -15,8 +15,8 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service.vault.picture.note import Note
@@ -43,6 +43,7 @@ class Segment:
         lines: the line ends (LF) in that text.
         notes: whose it is; None for one that has gone.
         dead_bytes: of chunks of notes that have gone.
+        masks: which of the notes some questions are about, a byte each; remembered by those who ask.
     """
 
     data: bytes
@@ -52,6 +53,7 @@ class Segment:
     lines: array[int]
     notes: tuple[Note | None, ...]
     dead_bytes: int = 0
+    masks: dict[Hashable, bytes] = field(default_factory=dict, compare=False)
 
     def at(self, offset: int) -> int:
         """The index of the note whose chunk holds that offset."""
@@ -179,7 +181,7 @@ def _without(segment: Segment, dead: set[Note]) -> Segment:
         if note in dead:
             notes[index] = None
             dead_bytes += segment.following(index) - segment.starts[index]
-    return replace(segment, notes=tuple(notes), dead_bytes=dead_bytes)
+    return replace(segment, notes=tuple(notes), dead_bytes=dead_bytes, masks={})
 
 
 def _joined(segments: Iterable[Segment]) -> Segment:

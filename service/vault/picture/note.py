@@ -188,21 +188,21 @@ class Note(File):
         shown = views.without(data, cuts)
         return None if shown is None else (data, shown)
 
-    def front_lines(self, shown: bytes) -> int:
+    def front_lines(self, shown: Callable[[], bytes]) -> int:
         """How many lines its front matter takes, as `frontmatter.line_count`.
 
         Args:
-            shown: its folded text, in which the same fences stand as in the file where nothing is hidden.
+            shown: gives its folded text, in which the same fences stand as in the file where nothing is hidden.
         """
         known = self._front_lines
         if known is not None:
             return known
         if not self.cuts:
-            found = frontmatter.line_count(shown)
+            found = frontmatter.line_count(shown())
         else:
             data = self._bytes()
             if data is None or version_of(data) != self.version:
-                return frontmatter.line_count(data or shown)
+                return frontmatter.line_count(shown() if data is None else data)
             found = frontmatter.line_count(data)
         self._front_lines = found
         return found
