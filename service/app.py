@@ -132,7 +132,7 @@ def finish(appliance: Appliance) -> None:
     """Make the last commit, of what was ever opened."""
     inside = appliance.inside.last()
     if inside is not None:
-        inside.clockwork.stop()
+        inside.finish()
 
 
 async def in_thread(work: Callable[[], T]) -> T:

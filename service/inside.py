@@ -24,6 +24,7 @@ from service.history.history import History, Locks
 from service.history.model import Setup
 from service.jobs.autocommit import Autocommit, Rhythm
 from service.jobs.scheduler import Clockwork
+from service.jobs.warming import Warming
 from service.settings import Settings
 from service.store import mounts, together
 from service.store.db import Database
@@ -53,11 +54,18 @@ class Inside:
     vault: Vault
     history: History
     clockwork: Clockwork
+    warming: Warming
     missing_folders: Callable[[Sequence[str]], Sequence[str]]
 
     def begin(self) -> None:
         """Let things happen by themselves from now on."""
         self.clockwork.start()
+        self.warming.start()
+
+    def finish(self) -> None:
+        """Let nothing more happen, and make the last commit."""
+        self.warming.stop()
+        self.clockwork.stop()
 
     def problems(self) -> Sequence[str]:
         """What keeps it from its work right now, a sentence each."""
@@ -118,7 +126,9 @@ def opened(
         rhythm = Rhythm.of(settings)
         clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)
         workbench = Workbench(room, select(specs, settings), resources.SPEC)
-        yield Inside(workbench, vault, history, clockwork, partial(named_folders.missing, files))
+        warming = Warming(vault.picture)
+        held.callback(warming.stop)
+        yield Inside(workbench, vault, history, clockwork, warming, partial(named_folders.missing, files))
 
 
 def _sweep(files: VaultFiles, journal: Journal, lock: Lock) -> None:

@@ -126,8 +126,8 @@ def test_things_are_counted_when_and_only_when_something_is_left_out(raw: str) -
 
 TAGGED: Final = (
     "<a", "<b hid", "</b", "<td", "<name | GUID", "<class\\", "<d![x", "</", " c", "|", ">", ">", ">", "\n", "\n\n", "\n> ", "\r\n",
-    "- ",    "`", "``", "*", "](", "[", "text ", "<pre>", "</pre>", "<table>", "<td>", "</p>", "<div>", "<textarea>", "<plaintext>", "===\n", "---\n",
-    "```\n", "$$", "%%", "<https://a.b>",
+    "- ", "`", "``", "*", "](", "[", "text ", "<pre>", "</pre>", "<table>", "<td>", "</p>", "<div>", "<textarea>", "<plaintext>",
+    "===\n", "---\n", "```\n", "$$", "%%", "<https://a.b>",
 )  # fmt: skip
 """Pieces of tags and of what only looks like one, which go over ends of lines."""
 
