@@ -76,6 +76,8 @@ class Found:
     """The asked page of hits, how many notes they all come from, and how many notes could not be searched.
 
     `skipped` are those that are too large, cannot be read, or are withheld. `left_out` are the low-trust folders that were not looked into.
+    `instead`: ranked: nothing was found, and this is for a question whose words are spelled nearly so.
+    `forms`: ranked: words as they were asked, and as they stand in hits with other accents or letters.
     `is_total_exact`: False when there are so many hits that they were not counted to the end: then `page.total` is how many
     there are at least.
     """
@@ -85,3 +87,5 @@ class Found:
     skipped: int
     left_out: tuple[VaultPath, ...] = ()
     is_total_exact: bool = True
+    instead: str = ""
+    forms: tuple[tuple[str, str], ...] = ()

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -93,6 +93,19 @@ class Counted:
             if len(self.masks) > _MAX_MASKS:
                 self.masks.popitem(last=False)
         return made
+
+    def words(self, mask: bytes) -> Iterator[bytes]:
+        """The words of the notes that are in the mask, names and texts made bare, some notes at a time."""
+        done = 0
+        for piece in self._pieces:
+            bare = stringzilla.translate(self.data, BARE, start=piece.start, end=piece.end)
+            here = mask[done : done + len(piece.starts)]
+            done += len(piece.starts)
+            if here.count(IN) == len(here):
+                yield bare
+                continue
+            for start, end in compress(zip(piece.starts, piece.ends, strict=True), here):
+                yield bare[start:end]
 
     def count(self, terms: Sequence[bytes], check: Check) -> None:
         """Count words that are not known yet."""

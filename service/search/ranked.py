@@ -11,12 +11,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from typing import Final
 
-from service.search import counting, ranking, scoring
+from service.search import counting, ranking, scoring, spelling
 from service.search.asked import Found, Hit, Mode, Order, Part, Query
-from service.search.counting import Check
+from service.search.counting import Check, Counted, Memory
 from service.search.ranking import Question
 from service.search.reach import Reach
 from service.search.scoring import Table
@@ -24,7 +24,7 @@ from service.vault import snippets, text
 from service.vault.model import Page, Vault
 from service.vault.picture.block import Segment
 from service.vault.picture.note import Note
-from service.vault.words import BARE
+from service.vault.words import BARE, spread
 
 _LOOKED_INTO: Final = 100
 """Of the best notes by their words alone, those that are looked into for words that stand side by side."""
@@ -34,6 +34,8 @@ _PAIR_BONUS: Final = 0.6
 
 _WRITTEN_BONUS: Final = 0.3
 """What the question just as it is written adds, as a part of what all its words are worth."""
+
+_MAX_FORMS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +61,84 @@ def found(vault: Vault, query: Query, check: Check) -> Found:
         NoteNotFound, PathAmbiguous: there is no such folder, or more than one.
         Unavailable: from `check`.
     """
-    question = ranking.question(query.words)
     moment = vault.picture.now(check)
     reach = Reach(vault, query, moment, vault.files.open_folder(query.folder))
-    segments = moment.segments
-    counted = counting.memory(vault.picture.kept).of(segments, question.terms, check)
-    masks = (one.mask(segment.notes, reach) for (one, _), segment in zip(counted, segments, strict=True))
-    table = scoring.table(counted, b"".join(masks))
-    held = table.held()
-    total = len(held) - held.count(0)
+    asked = _Asked(counting.memory(vault.picture.kept), moment.segments, reach, check)
+    question = ranking.question(query.words)
+    table = asked.table(question)
+    instead = ""
+    if not table.count_held() and (instead := asked.respelled(question)):
+        question = ranking.question(instead)
+        table = asked.table(question)
     ends = query.offset + query.limit
-    if query.order is Order.RELEVANCE:
-        matches = _best(segments, question, table, ends)
-    else:
-        notes = list(chain.from_iterable(segment.notes for segment in segments))
-        matches = [
-            _Match(note, table.score(index)) for index, note in enumerate(notes) if held[index] and note is not None
+    matches = asked.best(question, table, ends) if query.order is Order.RELEVANCE else asked.all(table, query.order)
+    lines = [line for match in matches[query.offset : ends] if (line := _best_line(question, table.weights, match))]
+    total = table.count_held()
+    forms = dict.fromkeys(form for line in lines for form in line.forms)
+    page = Page(tuple(line.hit for line in lines), total, query.offset)
+    return Found(page, total, reach.skipped(), reach.left_out(), instead=instead, forms=tuple(forms)[:_MAX_FORMS])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The notes that a question may see."""
+
+    memory: Memory
+    segments: tuple[Segment, ...]
+    reach: Reach
+    check: Check
+
+    def table(self, question: Question) -> Table:
+        """The counts of the words of a question."""
+        counted = self.memory.of(self.segments, question.scanned, self.check)
+        return scoring.table(counted, b"".join(self._masks([one for one, _ in counted])))
+
+    def respelled(self, question: Question) -> str:
+        """The question with words that are spelled nearly so, of which there are notes; empty when there are none."""
+        counted = [one for one, _ in self.memory.of(self.segments, (), self.check)]
+        masks = self._masks(counted)
+        words = spread(question.words.encode("utf-8", "surrogatepass")).decode("utf-8", "replace").split()
+        better = [
+            max(self._known(spelling.near(word, counted, masks, self.check)), default=(0, word))[1] for word in words
         ]
-        matches.sort(key=_key(query.order))
-    weights = [*table.weights, *([sum(table.weights)] if question.phrase and question.terms else [])]
-    hits = tuple(hit for match in matches[query.offset : ends] if (hit := _best_hit(question, weights, match)))
-    return Found(Page(hits, total, query.offset), total, reach.skipped(), reach.left_out())
+        return "" if better == words else " ".join(better)
+
+    def best(self, question: Question, table: Table, count: int) -> list[_Match]:
+        """At least `count` of the best notes, in order; all when there are fewer."""
+        firsts = list(accumulate((len(segment.notes) for segment in self.segments), initial=0))
+        looked_into: list[_Match] = []
+        others: list[_Match] = []
+        closeness = _Closeness(question, table.weights)
+        for score, at in table.best(max(count, _LOOKED_INTO)):
+            where = bisect_right(firsts, at) - 1
+            segment, index = self.segments[where], at - firsts[where]
+            note = segment.notes[index]
+            if note is None:
+                continue
+            if len(looked_into) < _LOOKED_INTO:
+                looked_into.append(_Match(note, score + closeness.of(segment, index)))
+            else:
+                others.append(_Match(note, score))
+        by_relevance = _key(Order.RELEVANCE)
+        return [*sorted(looked_into, key=by_relevance), *sorted(others, key=by_relevance)]
+
+    def all(self, table: Table, order: Order) -> list[_Match]:
+        """Every note that holds a word, in order."""
+        notes = chain.from_iterable(segment.notes for segment in self.segments)
+        held = compress(enumerate(notes), table.held())
+        return sorted((_Match(note, table.score(at)) for at, note in held if note is not None), key=_key(order))
+
+    def _masks(self, counted: Sequence[Counted]) -> list[bytes]:
+        return [one.mask(segment.notes, self.reach) for one, segment in zip(counted, self.segments, strict=True)]
+
+    def _known(self, words: Sequence[str]) -> list[tuple[float, str]]:
+        """The words with how many notes hold each; less by as much as a word counts for less."""
+        if not words:
+            return []
+        terms = [f" {word} ".encode() for word in words]
+        counted = self.memory.of(self.segments, terms, self.check)
+        table = scoring.table(counted, b"".join(self._masks([one for one, _ in counted])))
+        return sorted(zip((-weight for weight in table.weights), words, strict=True), reverse=True)
 
 
 def _key(order: Order) -> Callable[[_Match], tuple[float, str]]:
@@ -88,26 +147,6 @@ def _key(order: Order) -> Callable[[_Match], tuple[float, str]]:
     if order is Order.PATH:
         return lambda match: (0, str(match.note.path))
     return lambda match: (-match.score, str(match.note.path))
-
-
-def _best(segments: Sequence[Segment], question: Question, table: Table, count: int) -> list[_Match]:
-    """At least `count` of the best notes, in order."""
-    firsts = list(accumulate((len(segment.notes) for segment in segments), initial=0))
-    looked_into: list[_Match] = []
-    others: list[_Match] = []
-    closeness = _Closeness(question, table.weights)
-    for rank, (score, at) in enumerate(table.best(max(count, _LOOKED_INTO))):
-        where = bisect_right(firsts, at) - 1
-        segment, index = segments[where], at - firsts[where]
-        note = segment.notes[index]
-        if note is None:
-            continue
-        if rank < _LOOKED_INTO:
-            looked_into.append(_Match(note, score + closeness.of(segment, index)))
-        else:
-            others.append(_Match(note, score))
-    by_relevance = _key(Order.RELEVANCE)
-    return [*sorted(looked_into, key=by_relevance), *sorted(others, key=by_relevance)]
 
 
 class _Closeness:
@@ -129,7 +168,13 @@ class _Closeness:
         return score + (self._bonus if self._written in whole else 0)
 
 
-def _best_hit(question: Question, weights: Sequence[float], match: _Match) -> Hit | None:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    hit: Hit
+    forms: tuple[tuple[str, str], ...]
+
+
+def _best_line(question: Question, weights: Sequence[float], match: _Match) -> _Line | None:
     """The line of a note that says most of what was asked; None when the note has gone since it was counted."""
     read = match.note.read()
     if read is None:
@@ -138,4 +183,4 @@ def _best_hit(question: Question, weights: Sequence[float], match: _Match) -> Hi
     best = question.best_line(shown, weights)
     line = text.decode(shown).text.split(text.LF)[best].removesuffix("\r")
     snippet = snippets.around(line, question.span_in(line, weights))
-    return Hit(match.note.path, best + 1, snippet, round(100 * match.score))
+    return _Line(Hit(match.note.path, best + 1, snippet, round(100 * match.score)), tuple(question.forms_in(line)))

@@ -12,23 +12,23 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from service.vault import text
-from service.vault.words import BLANK, LINE_END, UNSPACED, folded, spread
+from service.vault.words import BLANK, LINE_END, MIN_BEGINNING, UNSPACED, folded, spread
 
 _K1: Final = 1.2  # how soon more of the same word stops counting
 _B: Final = 0.75  # how much a long note's words count for less
 _TITLE_BONUS: Final = 1.5
 """How much a word in the note's name or title adds, as a part of what a rare word is worth."""
 
-_MIN_BEGINNING: Final = 4
-"""Letters from which a word of the question also finds longer words that begin with it (`recipe`: `recipes`)."""
-
 _MAX_TERMS: Final = 40  # of a question; what comes after them is heard as part of the phrase only
+_MAX_FORM_CHARS: Final = 40
+_WORD: Final = re.compile(r"[^\W_]+")
 _TITLE_CHARS: Final = 2000  # of a note, in which its title is looked for
 _TITLE: Final = re.compile(r"^(?:title:|#[ \t])[^\n]*", re.MULTILINE | re.IGNORECASE)
 
@@ -55,6 +55,11 @@ class Question:
     def size(self) -> int:
         """How many words it has, the whole phrase of several among them."""
         return len(self.terms) + bool(self.phrase)
+
+    @property
+    def scanned(self) -> tuple[bytes, ...]:
+        """What is looked for in a text made bare: its words, and all of them one after the other."""
+        return (*self.terms, self.phrase) if self.phrase else self.terms
 
     def spread(self, data: bytes) -> bytes:
         """A text as this question compares it."""
@@ -102,6 +107,23 @@ class Question:
         _, start, end = max(found)
         return _unfolded(line, -start, end) if len(words) != len(line) else (-start, end)
 
+    def forms_in(self, line: str) -> Iterator[tuple[str, str]]:
+        """Words of the question that stand in `line` with other accents or letters: as asked, and as there."""
+        if line.isascii() and self.words.isascii():
+            return
+        typed = {folded(word): word for word in _WORD.findall(unicodedata.normalize("NFC", self.words))}
+        words = folded(line)
+        for term, pattern in zip(self.terms, self._patterns(), strict=False):
+            asked = typed.get(term.decode("utf-8", "surrogatepass").strip())
+            match = pattern.search(words) if asked else None
+            if asked is None or match is None:
+                continue
+            start, end = _unfolded(line, *match.span()) if len(words) != len(line) else match.span()
+            whole = _WORD.match(line, start)
+            written = unicodedata.normalize("NFC", line[start : max(end, whole.end() if whole else 0)])
+            if asked.casefold() not in written.casefold() and len(written) <= _MAX_FORM_CHARS:
+                yield asked, written
+
     def pairs(self) -> Iterator[tuple[bytes, bytes, bytes]]:
         """Two of its words that follow each other, and a pattern that matches the same in a text made bare."""
         whole = self.phrase.split()
@@ -145,7 +167,7 @@ def question(words: str, *, is_case_sensitive: bool = False) -> Question:
     found = dict.fromkeys(term for word in whole for term in _terms(word.decode("utf-8", "surrogatepass")))
     terms = tuple(found)[:_MAX_TERMS]
     if not terms:
-        plain = words if is_case_sensitive else folded(words)
+        plain = words if is_case_sensitive else folded(words) or words
         return Question(words, (), (plain.strip() or plain).encode("utf-8", "surrogatepass"), is_case_sensitive)
     phrase = BLANK.join(whole)
     if len(whole) > 1:
@@ -173,7 +195,7 @@ def score(note: Counted, weights: Sequence[float], mean_size: float) -> float:
 def _terms(word: str) -> Iterator[bytes]:
     """The words that one word of a question is, as they stand in a spread text."""
     if not UNSPACED.fullmatch(word):
-        yield f" {word}{'' if len(word) >= _MIN_BEGINNING else ' '}".encode("utf-8", "surrogatepass")
+        yield f" {word}{'' if len(word) >= MIN_BEGINNING else ' '}".encode("utf-8", "surrogatepass")
     elif len(word) == 1:
         yield word.encode("utf-8")
     else:

@@ -21,14 +21,15 @@ from typing import Final
 
 from service.search.counting import IN, MAX_COUNT, Counted, Counts
 
-K1: Final = 1.2  # how soon more of the same word stops counting
+K1: Final = 1.6  # how soon more of the same word stops counting
 B: Final = 0.75  # how much a long note's words count for less
-TITLE_BONUS: Final = 1.5
+TITLE_BONUS: Final = 1.0
 """How much a word in the note's name or title adds, as a part of what a rare word is worth."""
-HEADING_BONUS: Final = 0.4
+HEADING_BONUS: Final = 0.2
 
 _STEPS: Final = 255
-_COUNT_CLASSES: Final = 16
+_COUNT_NONE: Final = b"\xff" + bytes(0xFF)
+_CLASSES: Final = 16
 _SIZE_BOUNDS: Final = (0, *(round(200 * 1.5**step) for step in range(15)))
 """The smallest sizes of the classes that texts fall into for the bounds."""
 
@@ -39,7 +40,7 @@ class Table:
 
     Args:
         mask: IN for each note that the question is about, else 0.
-        texts, titles, headings: a byte a note for each word.
+        texts, titles, headings: a byte a note for each word. What is in a note's name only counts as once in its text.
         weights: what each word is worth: the more, the fewer of the notes hold it.
     """
 
@@ -66,11 +67,15 @@ class Table:
         return score
 
     def held(self) -> bytes:
-        """Something else than 0 for each note that is asked about and holds a word, in its text or its name."""
+        """Something else than 0 for each note that is asked about and holds a word."""
         found = 0
-        for text, title in zip(self.texts, self.titles, strict=True):
-            found |= _number(text) | _number(title)
+        for text in self.texts:
+            found |= _number(text)
         return _bytes(found & _number(self.mask), len(self.mask))
+
+    def count_held(self) -> int:
+        """How many notes those are."""
+        return len(self.mask) - self.held().count(0)
 
     def best(self, count: int) -> list[tuple[float, int]]:
         """The `count` notes that answer best, each with its score, the best first; and all that are as good as the last."""
@@ -135,15 +140,21 @@ def table(counted: Sequence[tuple[Counted, Sequence[Counts]]], mask: bytes) -> T
         )
         for part in ("text", "title", "headings")
     )
+    texts = tuple(map(_with_names, texts, titles))
     total = mask.count(IN)
     whole = sum(sizes) if total == len(mask) else sum(compress(sizes, mask))
     asked = _number(mask)
     holding = [
-        len(mask) - _bytes((_number(text) | _number(title)) & asked, len(mask)).count(0)
-        for text, title in zip(texts, titles, strict=True)
+        len(mask) - _bytes(_number(text) & asked, len(mask)).count(0)
+        for text in texts
     ]
     weights = tuple(math.log(1 + (total - notes + 0.5) / (notes + 0.5)) for notes in holding)
     return Table(mask, sizes, texts, titles, headings, weights, max(whole, 1) / max(total, 1))
+
+
+def _with_names(text: bytes, title: bytes) -> bytes:
+    """The counts of a word with 1 for each note of which only the name holds it."""
+    return _bytes(_number(text) | _number(text.translate(_NONE)) & _number(title.translate(_flat(1))), len(text))
 
 
 def _places(data: bytes, value: int) -> Iterator[int]:

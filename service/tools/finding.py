@@ -8,7 +8,7 @@ from pydantic import Field
 
 from service.guards import paths
 from service.search import query as searching
-from service.search.query import Mode, Order, Part, Query
+from service.search.asked import Found, Mode, Order, Part, Query
 from service.tools.arguments import FolderPath, IncludeLowTrust, Offset
 from service.tools.context import Ctx, given, room
 from service.tools.register import ToolSpec
@@ -56,7 +56,23 @@ def search_notes(
     )
     here = room(ctx)
     found = searching.search(here.vault, question)
-    return HitsListed.of(found, notice=given(here, [hit.path for hit in found.page.items]))
+    notices = (_told(found, query), given(here, [hit.path for hit in found.page.items]))
+    return HitsListed.of(found, notice=" ".join(filter(None, notices)))
+
+
+def _told(found: Found, query: str) -> str:
+    """How what was found differs from what was asked."""
+    told = (
+        [f"Nothing was found for {_quoted(query)}; these are the notes for {_quoted(found.instead)}."]
+        if found.instead
+        else []
+    )
+    told += [f"Written {_quoted(written)} where {_quoted(asked)} was asked." for asked, written in found.forms]
+    return " ".join(told)
+
+
+def _quoted(words: str) -> str:
+    return f'"{words}"'
 
 
 def list_notes(

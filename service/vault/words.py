@@ -20,6 +20,16 @@ UNSPACED: Final = re.compile(
 )
 """Runs in Thai, Lao, Burmese, Khmer, kana, Han and Hangul."""
 
+MIN_BEGINNING: Final = 4
+"""Letters from which a word of a question also finds longer words that begin with it (`recipe`: `recipes`)."""
+
+_UNSPACED_OR_LIKE: Final = re.compile(
+    UNSPACED.pattern.removesuffix("]+")
+    + "\u0300-\u036f\u1100-\u11ff\u2e80-\u2fdf\u3099\u309a\u3130-\u318f\u3200-\u33ff\ua960-\ua97f\ud7b0-\ud7ff\uff65-\uffdc"
+    "\U0001f200-\U0001f2ff]+"
+)
+"""The same with what folding makes such characters of, or joins to them: halves of syllables, narrow and enclosed letters, marks."""
+
 BLANK: Final = b" "
 LINE_END: Final = b"\n"
 
@@ -64,9 +74,10 @@ def spread(data: bytes, *, is_case_sensitive: bool = False) -> bytes:
 def others(text: bytes) -> bytes:
     """The words of a text that are not found in it by its bytes alone, as they are compared, with blanks between them.
 
-    By its bytes a word is found whose letters are ASCII and whose neighbours are ASCII but no letters or digits, and what is
-    written in scripts without blanks as it is compared. The others are here, so that each word of a text stands either in
-    it or here. `text` is in UTF-8; nothing is here when it is ASCII.
+    By its bytes a word is found that stands between ASCII which is no letter or digit, if it is written as it is compared; so
+    is what is written in scripts without blanks. The others are here, so that each word of a text stands either in it or
+    here; only of a word that begins as it is compared, and goes on otherwise (`exposé`), the beginning stands in both.
+    `text` is in UTF-8; nothing is here when it is ASCII.
     """
     return b"" if text.isascii() else BLANK.join(filter(None, map(_other, _RUN.findall(text))))
 
@@ -76,8 +87,12 @@ def _other(run: bytes) -> bytes:
 
 
 def _other_words(run: bytes) -> bytes:
-    whole = UNSPACED.sub(_unless_same, run.decode("utf-8", "replace"))
-    return BLANK.join(spread(whole.encode("utf-8", "surrogatepass")).split())
+    whole = _UNSPACED_OR_LIKE.sub(_unless_same, run.decode("utf-8", "replace"))
+    words = spread(whole.encode("utf-8", "surrogatepass")).split()
+    if words and run.startswith(words[0]):
+        is_found = words[0] == run or len(words[0].decode("utf-8", "replace")) >= MIN_BEGINNING
+        return BLANK.join(words[is_found:])
+    return BLANK.join(words)
 
 
 @functools.lru_cache(maxsize=20_000)
