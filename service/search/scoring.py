@@ -28,8 +28,8 @@ TITLE_BONUS: Final = 1.0
 HEADING_BONUS: Final = 0.2
 
 _STEPS: Final = 255
-_COUNT_NONE: Final = b"\xff" + bytes(0xFF)
-_CLASSES: Final = 16
+_COUNT_CLASSES: Final = 16
+_NONE: Final = b"\xff" + bytes(0xFF)
 _SIZE_BOUNDS: Final = (0, *(round(200 * 1.5**step) for step in range(15)))
 """The smallest sizes of the classes that texts fall into for the bounds."""
 
@@ -144,10 +144,7 @@ def table(counted: Sequence[tuple[Counted, Sequence[Counts]]], mask: bytes) -> T
     total = mask.count(IN)
     whole = sum(sizes) if total == len(mask) else sum(compress(sizes, mask))
     asked = _number(mask)
-    holding = [
-        len(mask) - _bytes(_number(text) & asked, len(mask)).count(0)
-        for text in texts
-    ]
+    holding = [len(mask) - _bytes(_number(text) & asked, len(mask)).count(0) for text in texts]
     weights = tuple(math.log(1 + (total - notes + 0.5) / (notes + 0.5)) for notes in holding)
     return Table(mask, sizes, texts, titles, headings, weights, max(whole, 1) / max(total, 1))
 

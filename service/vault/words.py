@@ -25,7 +25,8 @@ MIN_BEGINNING: Final = 4
 
 _UNSPACED_OR_LIKE: Final = re.compile(
     UNSPACED.pattern.removesuffix("]+")
-    + "\u0300-\u036f\u1100-\u11ff\u2e80-\u2fdf\u3099\u309a\u3130-\u318f\u3200-\u33ff\ua960-\ua97f\ud7b0-\ud7ff\uff65-\uffdc"
+    + "\u0300-\u036f\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\u1100-\u11ff\u2e80-\u2fdf"
+    "\u3099\u309a\u3130-\u318f\u3200-\u33ff\ua960-\ua97f\ud7b0-\ud7ff\uff65-\uffdc"
     "\U0001f200-\U0001f2ff]+"
 )
 """The same with what folding makes such characters of, or joins to them: halves of syllables, narrow and enclosed letters, marks."""

@@ -206,3 +206,16 @@ async def test_an_answer_is_bounded_by_its_text_and_paging_still_finds_everythin
             seen += [item["path"] for item in facts[items]]
             offset = facts["next_offset"]
         assert len(seen) == len(set(seen)) == total
+
+
+async def test_a_ranked_answer_says_how_it_differs_from_what_was_asked(caller: Caller, desk: Desk) -> None:
+    """Issue 6: the spelling that was corrected and the form that was found are told in the notice."""
+    desk.put({"a.md": "a naïve plan\n", "b.md": "environment\n"})
+    answer = await caller.facts("search_notes", query="enviroment", mode="ranked")
+    assert ([hit["path"] for hit in answer["hits"]], answer["notice"]) == (
+        ["b.md"],
+        'Nothing was found for "enviroment"; these are the notes for "environment".',
+    )
+    answer = await caller.facts("search_notes", query="naive plan", mode="ranked")
+    assert answer["notice"] == 'Written "naïve" where "naive" was asked.'
+    assert (await caller.facts("search_notes", query="plan", mode="ranked"))["notice"] == ""
