@@ -21,6 +21,7 @@ from service.guards.trust import LowTrust
 from service.store import census
 from service.store.census import Census, Folders
 from service.store.root import Root
+from service.store.sharing import Shared
 from service.vault import words
 from service.vault.linkmap import LinkMap, LinkMaps
 from service.vault.parts import canvas
@@ -73,6 +74,7 @@ class Picture:
         root = root.whole
         self._scope: Scope | None = None
         self._census = Census[Note](root, partial(Note, root), self._noticed)
+        self._look_shared = Shared(self._census.now)
         self._looking = threading.Lock()
         self._noticing = threading.Lock()
         self._pending: dict[VaultPath, tuple[Note | None, Note | None]] = {}
@@ -97,7 +99,7 @@ class Picture:
         Raises:
             VaultMissing: the vault is not there.
         """
-        folders = self._census.now(check)
+        folders = self._look_shared.now(check)
         return folders if self._scope is None else census.within(folders, self._scope)
 
     def now(self, check: Callable[[], None] = _never) -> Moment:
