@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 
 import pytest
 
 from service.errors import BadArgument, NoteNotFound, Unavailable
 from service.guards import limits, paths
+from service.search import literal
 from service.search.query import Found, Mode, Order, Part, Query, search
 from service.vault import survey, tags
 from service.vault.picture import picture
+from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment, Picture
 from tests.support.desk import Desk
 
@@ -176,6 +179,76 @@ def test_a_note_that_goes_while_it_is_being_found_is_left_out(desk: Desk, monkey
 
     monkeypatch.setattr(Picture, "now", now_then_lose)
     assert places(search(desk.vault, Query("word"))) == [("b.md", 1)]
+
+
+def test_a_hit_that_goes_while_it_is_being_found_is_left_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 6, never stale: a line, its number and the score are those of the bytes that were read."""
+    desk.put({"a.md": "word\nword 2\nx", "b.md": "word", "Word.md": "word"})
+    now = Picture.now
+
+    def now_then_write(picture: Picture, check: Callable[[], None]) -> Moment:
+        moment = now(picture, check)
+        desk.put({"a.md": "new\nnew\nnew\na word", "b.md": "gone", "Word.md": "first"})
+        return moment
+
+    monkeypatch.setattr(Picture, "now", now_then_write)
+    found = search(desk.vault, Query("word"))
+    assert [(str(hit.path), hit.line, hit.snippet, hit.score) for hit in found.page.items] == [
+        ("Word.md", 1, "first", 10),
+        ("a.md", 4, "a word", 1),
+    ]
+
+
+def test_only_the_notes_of_the_page_are_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 6: every question is answered from memory."""
+    desk.put({f"{number}.md": "---\ntitle: word\n---\nword\n" for number in range(30)})
+    for path in desk.folder.iterdir():
+        os.utime(path, (1, 1))
+    search(desk.vault, Query("word"))
+    moment = desk.vault.picture.now()
+    monkeypatch.setattr(Picture, "now", lambda picture, check: moment)
+    read: list[Note] = []
+    bytes_of = Note._bytes
+
+    def counted(note: Note) -> bytes | None:
+        read.append(note)
+        return bytes_of(note)
+
+    monkeypatch.setattr(Note, "_bytes", counted)
+    for part, pages in ((Part.BOTH, 2), (Part.CONTENT, 4), (Part.FRONTMATTER, 4)):
+        read.clear()
+        assert search(desk.vault, Query("word", part=part, limit=4)).notes == 30
+        assert len(read) == pages
+    read.clear()
+    assert search(desk.vault, Query("none")).page.total == 0
+    assert read == []
+
+
+@pytest.mark.parametrize("order", Order)
+def test_of_very_many_hits_the_page_is_exact_and_the_total_a_least_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, order: Order
+) -> None:
+    """Issue 6: only what can be on the page is counted; contract.md: an answer says what it leaves out."""
+    some = random.Random(6)
+    desk.put(
+        {
+            f"{number}{' word' * (number % 7 == 0)}.md": "\n".join(
+                some.choice(("word", "word word", "x")) for _ in range(some.randrange(1, 40))
+            )
+            for number in range(120)
+        }
+    )
+    exact = search(desk.vault, Query("word", order=order, limit=5000))
+    assert exact.is_total_exact
+    assert exact.page.total == len(exact.page.items)
+    monkeypatch.setattr(literal, "MAX_COUNTED", 50)
+    for offset in (0, 1, 40, 700):
+        found = search(desk.vault, Query("word", order=order, limit=9, offset=offset))
+        assert found.page.items == exact.page.items[offset : offset + 9]
+        assert (found.notes, found.is_total_exact) == (exact.notes, False)
+        assert offset + 9 < found.page.total < exact.page.total
+        assert found.page.next_offset == offset + 9
+    assert search(desk.vault, Query("word", order=order, limit=5000)).is_total_exact
 
 
 def test_a_search_that_takes_too_long_ends_with_a_way_out(desk: Desk) -> None:
