@@ -12,6 +12,7 @@ from service.errors import BadArgument, NoteNotFound, Unavailable
 from service.guards import limits, paths
 from service.search import literal
 from service.search.query import Found, Mode, Order, Part, Query, search
+from service.store import census
 from service.vault import survey, tags
 from service.vault.picture import picture
 from service.vault.picture.note import Note
@@ -249,6 +250,37 @@ def test_of_very_many_hits_the_page_is_exact_and_the_total_a_least_one(
         assert offset + 9 < found.page.total < exact.page.total
         assert found.page.next_offset == offset + 9
     assert search(desk.vault, Query("word", order=order, limit=5000)).is_total_exact
+
+
+def test_of_equals_the_first_by_path_come_first_however_many_there_are(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """contract.md, search_notes: then path; also where not all are counted."""
+    monkeypatch.setattr(literal, "MAX_COUNTED", 10)
+    desk.put({f"{number:03}.md": "word" for number in range(200)})
+    for offset in (0, 50):
+        found = search(desk.vault, Query("word", limit=5, offset=offset))
+        assert places(found) == [(f"{number:03}.md", 1) for number in range(offset, offset + 5)]
+
+
+def test_what_is_asked_for_is_not_left_out_by_its_own_name(desk: Desk) -> None:
+    """Our decision: exclude_paths names what is left out of the folder that is searched."""
+    desk.put({"c/a.md": "word", "c/b/a.md": "word"})
+    excluded = (paths.folder("c"), paths.folder("c/b"))
+    assert places(search(desk.vault, Query("word", folder=paths.folder("c"), excluded=excluded))) == [("c/a.md", 1)]
+
+
+def test_a_note_that_has_gone_from_among_many_is_not_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 6: its place in the block is dead, though the block is not written anew for it."""
+    monkeypatch.setattr(census, "UNSURE_NS", 0)
+    desk.put({f"{number}.md": "word" for number in range(40)})
+    assert search(desk.vault, Query("word")).notes == 40
+    (desk.folder / "7.md").unlink()
+    desk.put({"8.md": "another one"})
+    found = search(desk.vault, Query("word", limit=50))
+    assert {path for path, _ in places(found)} == {f"{number}.md" for number in range(40) if number not in (7, 8)}
+    assert any(segment.dead_bytes for segment in desk.vault.picture.now().segments)
+    assert places(search(desk.vault, Query("another"))) == [("8.md", 1)]
 
 
 def test_a_search_that_takes_too_long_ends_with_a_way_out(desk: Desk) -> None:
