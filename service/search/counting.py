@@ -34,6 +34,9 @@ MAX_COUNT: Final = 255
 IN: Final = 0xFF
 """In a mask: the question is about the note."""
 
+SIZE_BOUNDS: Final = (0, *(round(200 * 1.5**step) for step in range(15)))
+"""The smallest sizes in bytes of the classes that texts fall into (`scoring`)."""
+
 MAX_REMEMBERED_BYTES: Final = 8_000_000
 """Of counts, for all words and segments together; those asked longest ago go first."""
 
@@ -76,6 +79,8 @@ class Counted:
     def __init__(self, segment: Segment) -> None:
         self.data = segment.data
         self.sizes = array("I", (end - start for start, end in zip(segment.texts, segment.ends, strict=True)))
+        self.classes = bytes(bisect_right(SIZE_BOUNDS, size) - 1 << 4 for size in self.sizes)
+        """The class of each size (`SIZE_BOUNDS`), in the upper half of a byte."""
         self.titles: Titles = titles.of(segment)
         self.known: OrderedDict[bytes, Counts] = OrderedDict()
         self.masks: OrderedDict[Hashable, tuple[tuple[Note | None, ...], bytes]] = OrderedDict()
@@ -113,8 +118,13 @@ class Counted:
         for piece in self._pieces:
             check()
             bare = stringzilla.Str(stringzilla.translate(self.data, BARE, start=piece.start, end=piece.end))
+            absent: list[bytes] = []
             for counts, term in zip(found, terms, strict=True):
-                counts.append(_counts(bare, term, piece.starts, piece.ends))
+                if any(word in term for word in absent) or bare.find(term) < 0:  # no phrase without its words
+                    absent.append(term)
+                    counts.append(bytes(len(piece.starts)))
+                else:
+                    counts.append(_counts(bare, term, piece.starts, piece.ends))
         names, headings = stringzilla.Str(self.titles.names), stringzilla.Str(self.titles.headings)
         for counts, term in zip(found, terms, strict=True):
             self.known[term] = Counts(

@@ -13,13 +13,12 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
-from service.search.counting import IN, MAX_COUNT, Counted, Counts
+from service.search.counting import IN, MAX_COUNT, SIZE_BOUNDS, Counted, Counts
 
 K1: Final = 1.6  # how soon more of the same word stops counting
 B: Final = 0.75  # how much a long note's words count for less
@@ -30,8 +29,6 @@ HEADING_BONUS: Final = 0.2
 _STEPS: Final = 255
 _COUNT_CLASSES: Final = 16
 _NONE: Final = b"\xff" + bytes(0xFF)
-_SIZE_BOUNDS: Final = (0, *(round(200 * 1.5**step) for step in range(15)))
-"""The smallest sizes of the classes that texts fall into for the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +43,7 @@ class Table:
 
     mask: bytes
     sizes: array[int]
+    classes: bytes
     texts: tuple[bytes, ...]
     titles: tuple[bytes, ...]
     headings: tuple[bytes, ...]
@@ -101,7 +99,7 @@ class Table:
         if not most:
             return bytes(len(self.mask)), 1.0
         step = most / (_STEPS - 3 * len(self.weights))  # each of the three may be rounded up
-        classes = _number(bytes(bisect_right(_SIZE_BOUNDS, size) - 1 << 4 for size in self.sizes))
+        classes = _number(self.classes)
         size = len(self.mask)
         whole = 0
         for weight, text, title, headings in zip(self.weights, self.texts, self.titles, self.headings, strict=True):
@@ -116,7 +114,7 @@ class Table:
     def _steps(self, weight: float, step: float) -> bytes:
         """For each class of size and count, the most steps that a word can be worth."""
         table = bytearray()
-        for smallest in _SIZE_BOUNDS:
+        for smallest in SIZE_BOUNDS:
             norm = K1 * (1 - B + B * smallest / self.mean_size)
             for count in range(_COUNT_CLASSES):
                 most = MAX_COUNT if count == _COUNT_CLASSES - 1 else count
@@ -146,7 +144,16 @@ def table(counted: Sequence[tuple[Counted, Sequence[Counts]]], mask: bytes) -> T
     asked = _number(mask)
     holding = [len(mask) - _bytes(_number(text) & asked, len(mask)).count(0) for text in texts]
     weights = tuple(math.log(1 + (total - notes + 0.5) / (notes + 0.5)) for notes in holding)
-    return Table(mask, sizes, texts, titles, headings, weights, max(whole, 1) / max(total, 1))
+    return Table(
+        mask,
+        sizes,
+        b"".join(one.classes for one, _ in counted),
+        texts,
+        titles,
+        headings,
+        weights,
+        max(whole, 1) / max(total, 1),
+    )
 
 
 def _with_names(text: bytes, title: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import unicodedata
+from bisect import bisect_right
 
 import pytest
 from hypothesis import given, settings
@@ -131,6 +132,7 @@ def a_table(counts: list[tuple[bytes, bytes, bytes]], sizes: list[int], asked: l
     return scoring.Table(
         mask,
         scoring.array("I", sizes),
+        bytes(bisect_right(counting.SIZE_BOUNDS, size) - 1 << 4 for size in sizes),
         whole,
         tuple(titles),
         tuple(headings),
