@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -15,6 +15,8 @@ from service.vault.model import Vault
 from service.vault.parts import links, places
 from service.vault.parts.links import LinkKind
 from service.vault.patience import Deadline
+from service.vault.picture.kept import Check
+from service.vault.picture.note import Note
 from service.vault.resolving import Names, Resolved, folded
 from service.vault.survey import Survey
 
@@ -130,12 +132,22 @@ def _broken(vault: Vault, target: str) -> LinkBroken:
     wanted = folded(target)
 
     def with_alias(begun: Survey) -> list[str]:
-        return [str(seen.path) for seen in begun if any(folded(alias) == wanted for alias in seen.aliases)]
+        return [str(path) for part in begun.parts(_aliases) for path in part.get(wanted, ())]
 
     aliased = sorted(survey.make(vault, with_alias, suffixes=paths.MARKDOWN_SUFFIXES))
     if aliased:
         return LinkBroken(target, aliased[:MAX_OFFERED])
     return _with_names(vault, lambda names: _called_alike(vault, names, target))
+
+
+def _aliases(notes_: Sequence[Note], check: Check) -> Mapping[str, Sequence[VaultPath]]:
+    """The aliases in the notes of a folder, as links compare names, and which notes have them."""
+    found: dict[str, dict[VaultPath, None]] = {}
+    for note in notes_:
+        check()
+        for alias in note.aliases if note.is_shown else ():
+            found.setdefault(folded(alias), {})[note.path] = None
+    return {alias: tuple(holding) for alias, holding in found.items()}
 
 
 def _called_alike(vault: Vault, names: Names, target: str) -> LinkBroken:

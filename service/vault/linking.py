@@ -57,6 +57,11 @@ def written_in_text(path: VaultPath, raw: str) -> Sequence[LinkUse]:
     return canvas.every_link(raw) if path.has_suffix(CANVAS_SUFFIXES) else links.of(raw)
 
 
+def are_alike(before: Note, after: Note) -> bool:
+    """Whether the links of a file are known to be what they were: it was touched, not changed."""
+    return before.version == after.version and learn(before) and learn(after)
+
+
 def _fact(note: Note) -> Fact[LinkUse]:
     return Note.canvas_links if note.path.has_suffix(CANVAS_SUFFIXES) else Note.links
 

@@ -8,6 +8,7 @@ one of its own.
 
 from __future__ import annotations
 
+import sys
 import threading
 from bisect import bisect_left, insort
 from collections import OrderedDict
@@ -41,7 +42,7 @@ _Targets: TypeAlias = Sequence[tuple[str, LinkKind]]
 def sought(targets: _Targets) -> tuple[str, ...]:
     """The compared names that links look for, each once."""
     last = dict.fromkeys(target.rpartition("/")[2] for target, _ in targets if len(target) <= MAX_TARGET_CHARS)
-    return tuple(name for name in dict.fromkeys(map(folded, last)) if name)
+    return tuple(sys.intern(name) for name in dict.fromkeys(map(folded, last)) if name)
 
 
 def answering(name: str) -> set[str]:
@@ -54,18 +55,19 @@ class Source:
 
     Args:
         note: the file as it was last seen.
-        leads: where each of `linking.uses(note)` leads; None for one that is broken.
+        leads: where each of `linking.uses(note)` leads; None for one that is broken, of which there are `broken`.
         keys: the compared names that its links (definitions included) look for.
         reached: how many other files lead to it; `reached_trusted` of those that are not low trust.
     """
 
-    __slots__ = ("is_trusted", "keys", "leads", "note", "reached", "reached_trusted")
+    __slots__ = ("broken", "is_trusted", "keys", "leads", "note", "reached", "reached_trusted")
 
     def __init__(self, note: Note, *, is_trusted: bool) -> None:
         self.note = note
         self.is_trusted = is_trusted
         self.keys: tuple[str, ...] = ()
         self.leads: tuple[VaultPath | None, ...] = ()
+        self.broken = 0
         self.reached = 0
         self.reached_trusted = 0
 
@@ -141,6 +143,10 @@ class LinkMap:
         )
         return [*hiding, *self._skipped.values()]
 
+    def source(self, path: VaultPath) -> Source | None:
+        """What is known for sure of a file with links; None of any other."""
+        return None if path in self._unsure else self._sources.get(path)
+
     def broken(self, *, include_low_trust: bool) -> list[Source]:
         """The files with broken links, by path."""
         return [one for one in self._broken.sources if include_low_trust or one.is_trusted]
@@ -196,40 +202,40 @@ class LinkMap:
                 self._unsure.pop(before.path, None)
                 self._drop(before.path)
         again = [note for note in self._unsure.values() if note.version]
-        stale: dict[Source, _Targets | None] = {}
-        for note in (*again, *(after for _, after in found if after is not None)):
-            self._put(note, stale)
+        come = (*again, *(after for _, after in found if after is not None))
+        stale = {source: None for note in come if (source := self._put(note)) is not None}
         for name in self._touched:
             for key in answering(name):
-                for source in self._users.get(key, ()):
-                    stale.setdefault(source, None)
+                stale.update(dict.fromkeys(self._users.get(key, ())))
         self._touched = set()
-        moved = dict.fromkeys(stale)
-        for source, targets in stale.items():
-            moved.update(dict.fromkeys(self._lead(source, targets)))
+        moved = dict(stale)
+        for source in stale:
+            moved.update(dict.fromkeys(self._lead(source)))
         if moved:
             self._sort(moved)
 
-    def _put(self, note: Note, stale: dict[Source, _Targets | None]) -> None:
-        """Take in a file as it is now, and where its links have to be looked at again."""
+    def _put(self, note: Note) -> Source | None:
+        """Take in a file as it is now; None when its links are what they were, or none are looked at."""
         path = note.path
-        self._unsure.pop(path, None)
+        was_sure = self._unsure.pop(path, None) is None
         is_seen = note.is_shown and note.size_bytes <= linking.MAX_LINKED_BYTES
         if not note.version or (is_seen and not linking.learn(note)):
             self._unsure[path] = note
         if not is_seen:
             self._drop(path)
             self._skipped[path] = note
-            return
+            return None
         self._skipped.pop(path, None)
         source = self._sources.get(path)
         if source is None:
             source = self._sources[path] = Source(note, is_trusted=not self._low_trust.holds(path))
             self._count(source)
+        elif was_sure and linking.are_alike(source.note, note):
+            source.note = note
+            return None
         source.note = note
-        targets = linking.targets(note)
-        self._look_for(source, sought(targets))
-        stale[source] = targets
+        self._look_for(source, sought(linking.targets(note)))
+        return source
 
     def _drop(self, path: VaultPath) -> None:
         """Forget a file's links."""
@@ -262,16 +268,15 @@ class LinkMap:
                 source.reached += 1
                 source.reached_trusted += one.is_trusted
 
-    def _lead(self, source: Source, targets: _Targets | None) -> list[Source]:
+    def _lead(self, source: Source) -> list[Source]:
         """Look again where the links of a file lead; those that it led to before and leads to now."""
         before, path = source.leads, source.note.path
-        if targets is None:
-            targets = linking.targets(source.note)
         source.leads = tuple(
             linking.leads_to(self._names, target, kind, path)
-            for target, kind in targets
+            for target, kind in linking.targets(source.note)
             if kind is not LinkKind.DEFINITION
         )
+        source.broken = source.leads.count(None)
         if source.leads == before:
             return []
         return [*self._reach(source, before, -1), *self._reach(source, source.leads, 1)]
@@ -290,7 +295,7 @@ class LinkMap:
     def _sort(self, changed: Iterable[Source], is_gone: Source | None = None) -> None:
         there = {one for one in changed if one is not is_gone}
         gone = set[Source]() if is_gone is None else {is_gone}
-        broken = {one for one in there if None in one.leads}
+        broken = {one for one in there if one.broken}
         lonely = {
             one
             for one in there

@@ -99,26 +99,25 @@ def of(vault: Vault, path: VaultPath, *, limit: int, offset: int = 0, include_lo
         Unavailable: it took longer than a survey may.
     """
     note = notes.read(vault, path)
-    own = _uses(note)
 
-    def looked_up(known: LinkMap) -> tuple[list[VaultPath | None], list[_Linking], int]:
-        leads = [linking.leads_to(known.names, use.target, use.kind, note.path) for use in own]
-        return (
-            leads,
+    def looked_up(known: LinkMap) -> _LookedUp:
+        return _LookedUp(
+            *_own(known, note),
             _linking_to(known, note.path, include_low_trust=include_low_trust),
             known.skipped(include_low_trust=include_low_trust),
         )
 
-    (leads, incoming, skipped), left_out = _asked(vault, looked_up, include_low_trust=include_low_trust)
+    found, left_out = _asked(vault, looked_up, include_low_trust=include_low_trust)
     out = [
-        _outgoing(vault, note.path, *one, include_low_trust=include_low_trust) for one in zip(own, leads, strict=True)
+        _outgoing(vault, note.path, *one, include_low_trust=include_low_trust)
+        for one in zip(found.uses, found.leads, strict=True)
     ]
     return Linked(
         note.path,
         page_of(out, limit, offset).map(_quoted(note)),
-        Page(tuple(_page_of_incoming(incoming, limit, offset)), sum(one.count for one in incoming), offset),
+        Page(tuple(_page_of_incoming(found.incoming, limit, offset)), sum(one.count for one in found.incoming), offset),
         sum(one.is_broken for one in out),
-        skipped,
+        found.skipped,
         left_out,
     )
 
@@ -159,16 +158,24 @@ def _page_of_broken(sources: Sequence[Source], limit: int, offset: int) -> Page[
     before = 0
     found: list[Broken] = []
     for source in sources:
-        first, before = max(0, offset - before), before + source.leads.count(None)
+        first, before = max(0, offset - before), before + source.broken
         if before > offset and len(found) < limit:
             pairs = zip(linking.uses(source.note), source.leads, strict=False)
             found += [Broken(source.note.path, use) for use, lead in pairs if lead is None][first:]
     return Page(tuple(found[:limit]), before, offset)
 
 
-def _uses(note: Note) -> Sequence[LinkUse]:
-    """The links of one note."""
-    return linking.uses_in(note.path, *_bytes(note)) if note.path.has_suffix(linking.LINKED_SUFFIXES) else ()
+def _own(known: LinkMap, note: Note) -> tuple[Sequence[LinkUse], Sequence[VaultPath | None]]:
+    """The links of one note and where they lead."""
+    if not note.path.has_suffix(linking.LINKED_SUFFIXES):
+        return (), ()
+    source = known.source(note.path)
+    if source is not None and source.note.version == note.version:
+        uses = linking.uses(source.note)
+        if len(uses) == len(source.leads):
+            return uses, source.leads
+    uses = linking.uses_in(note.path, *_bytes(note))
+    return uses, [linking.leads_to(known.names, use.target, use.kind, note.path) for use in uses]
 
 
 def _bytes(note: Note) -> tuple[bytes, bytes]:
@@ -197,6 +204,16 @@ class _Linking:
     note: Known
     count: int
     are: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedUp:
+    """What the map knows of one note: its links and where they lead, and who links to it."""
+
+    uses: Sequence[LinkUse]
+    leads: Sequence[VaultPath | None]
+    incoming: Sequence[_Linking]
+    skipped: int
 
 
 def _linking_to(known: LinkMap, path: VaultPath, *, include_low_trust: bool) -> list[_Linking]:

@@ -7,7 +7,7 @@ UTF-8, too large) is left as it is and named. What a `.base` file names is not k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +18,7 @@ from service.store.together import Move, Rewrite
 from service.vault import linking, move_asked, patience, relinking, text
 from service.vault.model import Vault
 from service.vault.move_asked import Asked
-from service.vault.parts.linkuse import LinkKind
+from service.vault.parts.linkuse import LinkKind, LinkUse
 from service.vault.patience import Deadline
 from service.vault.picture import changes
 from service.vault.picture.note import Note
@@ -165,7 +165,9 @@ def _look_at(vault: Vault, plan: Plan, note: Note) -> None:
     """Work out what becomes of one note or canvas; it is read when something does, or when nothing is known of it."""
     path = note.path
     is_known = note.is_shown and note.size_bytes <= linking.MAX_LINKED_BYTES
-    if is_known and not _changes(relinking.relink(linking.written_in(note), path, plan.renaming)):
+    uses = linking.written_in(note) if is_known else ()
+    result = relinking.relink(uses, path, plan.renaming)
+    if is_known and not _changes(result):
         return
     try:
         old = vault.files.read_tracked(path)
@@ -173,9 +175,11 @@ def _look_at(vault: Vault, plan: Plan, note: Note) -> None:
         plan.unread += 1
         return
     read = text.decode(old.data)
-    result = relinking.relink(linking.written_in_text(path, read.text), path, plan.renaming)
+    if not is_known or old.version != note.version:
+        uses = linking.written_in_text(path, read.text)
+        result = relinking.relink(uses, path, plan.renaming)
     if _changes(result):
-        data, why = _rewritten(plan, path, read, result)
+        data, why = _rewritten(plan, path, read, uses, result)
         if why:
             plan.left.append(Left(plan.renaming.now(path), why))
         if data is not None and data != old.data:
@@ -187,14 +191,16 @@ def _changes(result: Relinked) -> bool:
     return bool(result.pieces or result.unwritable)
 
 
-def _rewritten(plan: Plan, path: VaultPath, note: NoteText, result: Relinked) -> tuple[bytes | None, str]:
+def _rewritten(
+    plan: Plan, path: VaultPath, note: NoteText, uses: Sequence[LinkUse], result: Relinked
+) -> tuple[bytes | None, str]:
     """The new bytes of a note, or None; and why some or all of its links stay as they are, or nothing."""
     if not plan.asked.updates_links:
         return None, "links are not updated, as asked"
     if not note.is_exact:
         return None, "not UTF-8 text"
     new = result.applied(note.text)
-    if not _leads_alike(path, note.text, new, plan.renaming, result):
+    if not _leads_alike(path, uses, new, plan.renaming, result):
         return None, "its links cannot be told apart for certain"
     try:
         data = text.encode(note.with_text(new), str(path))
@@ -203,9 +209,9 @@ def _rewritten(plan: Plan, path: VaultPath, note: NoteText, result: Relinked) ->
     return data, f"{result.unwritable} of its links cannot name the new place" if result.unwritable else ""
 
 
-def _leads_alike(path: VaultPath, before: str, after: str, renaming: Renaming, result: Relinked) -> bool:
+def _leads_alike(path: VaultPath, was: Sequence[LinkUse], after: str, renaming: Renaming, result: Relinked) -> bool:
     """Read the new text again: the same links, and those that were rewritten lead where they led."""
-    was, now = linking.written_in_text(path, before), linking.written_in_text(path, after)
+    now = linking.written_in_text(path, after)
     if len(was) != len(now):
         return False
     there = renaming.now(path)

@@ -7,6 +7,7 @@ every file of the disk anew and asks nothing of the map.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import unicodedata
 from collections.abc import Sequence
@@ -53,7 +54,7 @@ some_note = st.builds(
 STEP: Final = st.one_of(
     st.tuples(st.just("write"), some_path, some_note),
     st.tuples(st.just("write"), some_path, some_note),
-    st.tuples(st.just("remove"), some_path, st.just("")),
+    st.tuples(st.sampled_from(["remove", "touch"]), some_path, st.just("")),
     st.tuples(st.just("rename"), some_path, some_path),
     st.tuples(st.just("move folder"), st.sampled_from(FOLDERS[1:]), st.sampled_from(FOLDERS[1:])),
 )  # fmt: skip
@@ -76,6 +77,8 @@ def do(vault: Path, kind: str, first: str, second: str) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             text = board([line.strip("[]!<>") for line in second.split("\n")]) if first.endswith(".canvas") else second
             place.write_text(text, encoding="utf-8")
+        case "touch" if place.is_file():
+            os.utime(place)
         case "remove":
             place.unlink(missing_ok=True)
         case "rename" if place.is_file():
