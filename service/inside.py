@@ -109,13 +109,14 @@ def opened(
         _sweep(files, journal, lock)
         locks = Locks(Lock(settings.state / "history.lock", "the history"), lock)
         history = held.enter_context(closing(History(Setup.of(settings), database, files, locks, clock)))
+        picture = held.enter_context(closing(Picture(root, settings.freshness)))
         vault = Vault(
             files,
             lock,
             clock,
             on_change=_noted(history.record, audit),
             journal=journal,
-            picture=Picture(root),
+            picture=picture,
             low_trust=low_trust,
             may_be_active=Folders.of(settings.allow_active),
             write_types=settings.write_types,

@@ -54,6 +54,7 @@ class Settings:
     disabled_tools: tuple[str, ...]
     is_read_only: bool
     symlinks: str
+    freshness: str
     low_trust: tuple[str, ...]
     write_budget: int | None
     allow_active: tuple[str, ...]

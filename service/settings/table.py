@@ -94,6 +94,10 @@ TABLE: Final[Sequence[Setting]] = (
     Setting("STRONGROOM_SYMLINKS", "symlinks", "word", "none",
             "none, or inside: paths may go through symbolic links that stay inside the vault.",
             kinds.one_of("none", "inside")),
+    Setting("STRONGROOM_FRESHNESS", "freshness", "word", "auto",
+            "How to keep up with changes by other programs. auto: by the kernel's events where the vault's file system sends them, "
+            "else by looking at every file at each question; events or walk: always the one or the other.",
+            kinds.one_of("auto", "events", "walk")),
     Setting("STRONGROOM_LOW_TRUST", "low_trust", "folders", "Clippings",
             "Folders whose notes come from outside: left out of searches and lists unless asked for, labelled when read.",
             kinds.folders, nothing=kinds.OFF),

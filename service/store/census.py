@@ -1,12 +1,15 @@
 """Every visible file and folder of the vault as it is now, kept in memory and brought up to date whenever it is asked for.
 
-What is told is never older than the question: `Census.now` looks first. Hidden names are not there, links are never
-followed, and a folder that cannot be read is empty. Whoever keeps something about files is told of each that may have
-changed; a file that may have changed gets a new object, so what hangs on an object is true as long as it is listed.
+What is told is never older than the question: `Census.now` first takes from the kernel what has happened, or looks at every
+file where the kernel does not tell (`fresh`). Hidden names are not there, links are never followed, and a folder that cannot
+be read is empty. Whoever keeps something about files is told of each that may have changed; such a file gets a new object, so
+what hangs on an object is true as long as it is listed. How and why: docs/explanation/search.md, Never stale.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 import threading
@@ -17,11 +20,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Generic, TypeAlias, TypeVar
 
+import structlog
+
 from service.errors import AppError
-from service.guards import paths
 from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
+from service.store import fresh
+from service.store.fresh import Choice, Mode, Mounts
 from service.store.root import Root
+from service.store.watching import Changes, Watching, is_seen
+
+log = structlog.get_logger()
 
 UNSURE_NS: Final = 2_000_000_000
 """Nanoseconds for which a file that has just changed may change again without another time stamp, on the coarsest disks."""
@@ -29,12 +38,20 @@ UNSURE_NS: Final = 2_000_000_000
 NO_MARK: Final = 0
 """The mark of a file that may have changed since, whatever its times say."""
 
+_MAX_ROUNDS: Final = 5
+"""Times that all is looked at again because folders were moved meanwhile, before events are done without."""
+
+_TOO_FEW: Final = {
+    errno.ENOSPC: "the kernel watches no more folders for this user; raise fs.inotify.max_user_watches",
+    errno.EMFILE: "the kernel gives this user no more watchers; raise fs.inotify.max_user_instances",
+}
+
 _WAIT_S: Final = 0.1
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class File:
-    """One visible file as it was last seen. `mtime_ns` counts from 1970; equal marks of one path mean the same content."""
+    """One visible file as it was last seen. `mtime_ns` counts from 1970; equal marks mean the same file, unchanged."""
 
     __slots__ = ("mark", "mtime_ns", "path", "size_bytes")
 
@@ -46,8 +63,13 @@ class File:
 
 
 F = TypeVar("F", bound=File)
+
 Make: TypeAlias = Callable[[VaultPath, int, int, int], F]
 """Makes the object for a file, as `File` itself does."""
+
+OnChange: TypeAlias = Callable[[VaultPath, F | None, F | None, F | None], None]
+"""Takes the path of a file, what stood for it, what stands for it now, and what stood for a file that most likely had its bytes:
+the first of these, or one that was moved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -63,23 +85,47 @@ Folders: TypeAlias = Mapping[VaultPath, Listing[F]]
 """All visible folders by their paths, the vault's root among them. A snapshot: it does not change any more."""
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """How the vault is kept up with. `watched` folders of `folders`."""
+
+    choice: Choice
+    watched: int
+    folders: int
+
+
+@dataclass(slots=True)
+class _Noticed(Generic[F]):
+    """What has changed while the census was being taken."""
+
+    gone: list[tuple[VaultPath, F]] = field(default_factory=list)
+    come: list[tuple[VaultPath, F | None, F]] = field(default_factory=list)
+
+
 class Census(Generic[F]):
     """The files and folders below one root. Thread-safe.
 
     Args:
         make: makes the objects that stand for files.
-        on_change: told of each file that came, went or may have changed: its path, what it was and what it is now. Called
-            while the census is being taken, from one thread at a time.
+        on_change: told of each file that came, went or may have changed. Called while the census is being taken, from one
+            thread at a time.
+        asked: how to keep up with the vault: `auto`, `events` or `walk`.
     """
 
-    def __init__(self, root: Root, make: Make[F], on_change: Callable[[VaultPath, F | None, F | None], None]) -> None:
+    def __init__(self, root: Root, make: Make[F], on_change: OnChange[F], asked: str = "auto") -> None:
         self._root = root
         self._make = make
         self._on_change = on_change
+        self._asked = asked
         self._lock = threading.Lock()
         self._folders: dict[VaultPath, Listing[F]] = {}
+        self._linked: set[VaultPath] = set()
         self._told: Folders[F] = MappingProxyType({})
         self._is_told = False
+        self._choice = Choice(Mode.WALK, "nothing was looked at yet")
+        self._watching: Watching | None = None
+        self._mounts: Mounts | None = None
+        self._place: tuple[int, int] | None = None
 
     def now(self, check: Callable[[], None] = lambda: None) -> Folders[F]:
         """The folders as they are: everything that had happened when this was called is in it.
@@ -92,57 +138,237 @@ class Census(Generic[F]):
         """
         with held(self._lock, check):
             self._root.check()
-            self._walk(check)
+            if self._is_elsewhere():
+                self._start_over(check)
+            elif self._choice.mode is Mode.WALK:
+                self._adopt(ROOT, self._scan(ROOT, check))
+            else:
+                self._follow(check)
             if not self._is_told:
                 self._told, self._is_told = MappingProxyType(dict(self._folders)), True
             return self._told
 
-    def _walk(self, check: Callable[[], None]) -> None:
-        pending, reached = [ROOT], set[VaultPath]()
+    def state(self) -> State:
+        """How the vault is kept up with just now."""
+        return State(self._choice, len(self._watching or ()), len(self._folders))
+
+    def close(self) -> None:
+        """Give the descriptors back; the next question takes new ones."""
+        with self._lock:
+            self._unwatch()
+            if self._mounts is not None:
+                self._mounts.close()
+            self._mounts = self._place = None
+
+    # -- by events --
+
+    def _follow(self, check: Callable[[], None]) -> None:
+        """Look at what events name. What is lost on the way (a deadline, say) is made up for by starting over."""
+        watching = self._watching
+        if watching is None:
+            return self._start_over(check)
+        changes = watching.changes()
+        if self._linked:
+            changes = self._with_linked(changes)
+        if not changes and not watching.is_lost:
+            return None
+        for _ in range(_MAX_ROUNDS):
+            if watching.is_lost:
+                return self._start_over(check)
+            watching.is_lost = True
+            self._apply(changes, check)
+            watching.is_lost = False
+            if not watching.has_half_a_move:
+                break
+            changes = watching.changes()
+        return self._start_over(check) if watching.is_lost else None
+
+    def _apply(self, changes: Changes, check: Callable[[], None]) -> None:
+        with self._telling() as noticed:
+            for path, names in changes.items():
+                check()
+                listing = self._folders.get(path)
+                if listing is not None:
+                    self._look(listing, names, noticed, check)
+
+    def _look(
+        self, listing: Listing[F], names: Mapping[str, bool], noticed: _Noticed[F], check: Callable[[], None]
+    ) -> None:
+        """Look at some names in one folder."""
+        files, folders = dict(listing.files), set(listing.folders)
+        anew: list[VaultPath] = []
+        for name, seen in _seen(self._root, listing.path, names):
+            path = listing.path.child(name)
+            files.pop(name, None)
+            is_folder = seen is not None and stat.S_ISDIR(seen.st_mode)
+            if name in folders and (not is_folder or names[name]):
+                folders.discard(name)
+                self._forget(path, noticed)
+            if seen is None:
+                continue
+            if is_folder and name not in folders:
+                folders.add(name)
+                anew.append(path)
+            elif stat.S_ISREG(seen.st_mode):
+                files[name] = self._file(path, seen)
+        self._replace(Listing(listing.path, files, tuple(sorted(folders))), noticed)
+        for path in anew:
+            for found in self._scan(path, check).values():
+                self._replace(found, noticed)
+
+    def _with_linked(self, changes: Changes) -> Changes:
+        """Files of several names may be changed by one that is not in the vault, of which no event tells."""
+        found = {path: dict(names) for path, names in changes.items()}
+        for path in self._linked:
+            listing = self._folders.get(path.parent)
+            known = listing.files.get(path.name) if listing else None
+            for _, seen in _seen(self._root, path.parent, {path.name: False}):
+                if seen is None or known is None or known.mark == NO_MARK or known.mark != _mark(seen):
+                    found.setdefault(path.parent, {}).setdefault(path.name, False)
+        return found
+
+    # -- by looking at everything --
+
+    def _is_elsewhere(self) -> bool:
+        """Whether what was known of mounts or of the root holds no more."""
+        held_root = os.fstat(self._root.fd)
+        place = (held_root.st_dev, held_root.st_ino)
+        is_same, self._place = place == self._place, place
+        return not is_same or (self._mounts is not None and self._mounts.have_changed())
+
+    def _start_over(self, check: Callable[[], None]) -> None:
+        """Choose how to keep up with the vault, watch it if so, and look at everything."""
+        self._choose()
+        for _ in range(_MAX_ROUNDS if self._choice.mode is Mode.EVENTS else 0):
+            self._unwatch()
+            try:
+                if self._watch(check):
+                    return
+            except OSError as error:
+                self._give_up(_TOO_FEW.get(error.errno or 0, f"watching failed ({error.strerror})"))
+                break
+            except BaseException:
+                self._unwatch()  # half of it is not watched
+                raise
+        else:
+            if self._choice.mode is Mode.EVENTS:
+                self._give_up("a folder is mounted at two places, or folders keep moving")
+        self._unwatch()
+        self._adopt(ROOT, self._scan(ROOT, check))
+
+    def _watch(self, check: Callable[[], None]) -> bool:
+        """Watch and look at everything; False when folders were moved meanwhile. Raises OSError when it cannot be watched."""
+        watching = self._watching = Watching()
+        self._adopt(ROOT, self._scan(ROOT, check))
+        if not watching.is_lost:
+            self._apply(watching.changes(), check)
+        return not watching.is_lost
+
+    def _choose(self) -> None:
+        try:
+            self._mounts = self._mounts or Mounts()
+            self._mounts.have_changed()
+            text, number = self._mounts.text(), fresh.mount_id(self._root.fd)
+            choice = fresh.choose(self._asked, text, number, os.path.realpath(self._root.path))
+        except OSError:
+            choice = Choice(Mode.WALK, "/proc is not there")
+        self._decide(choice)
+
+    def _give_up(self, why: str) -> None:
+        self._decide(Choice(Mode.WALK, why))
+
+    def _decide(self, choice: Choice) -> None:
+        if choice != self._choice:
+            log.info("vault.watched", by=choice.mode.value, why=choice.why)
+        self._choice = choice
+
+    def _unwatch(self) -> None:
+        if self._watching is not None:
+            self._watching.close()
+        self._watching = None
+
+    def _scan(self, start: VaultPath, check: Callable[[], None]) -> dict[VaultPath, Listing[F]]:
+        """List a folder and all below it. Raises OSError when one cannot be watched."""
+        found: dict[VaultPath, Listing[F]] = {}
+        pending = [start]
         while pending:
             check()
             here = pending.pop()
-            reached.add(here)
-            pending += [here.child(name) for name in self._look(here).folders]
-        for path in [path for path in self._folders if path not in reached]:
-            self._replace(path, None)
+            found[here] = self._listed(here)
+            pending += map(here.child, found[here].folders)
+        return found
 
-    def _look(self, path: VaultPath) -> Listing[F]:
-        """Look at one folder; tell what has changed in it."""
-        known = self._folders.get(path, _empty(path))
+    def _listed(self, path: VaultPath) -> Listing[F]:
+        """What is in one folder; files that are as they were keep their objects."""
+        known = self._folders.get(path)
         files: dict[str, F] = {}
         folders: list[str] = []
-        is_same = path in self._folders
-        unsure_after_ns = time.time_ns() - UNSURE_NS
-        for name, seen in _visible(self._root, path):
+        for name, seen in _visible(self._root, path, self._watching):
             if seen is None:
                 folders.append(name)
                 continue
-            is_unsure = max(seen.st_mtime_ns, seen.st_ctime_ns) > unsure_after_ns
-            mark = NO_MARK if is_unsure else _mark(seen)
-            before = known.files.get(name)
-            if before is None or mark == NO_MARK or mark != before.mark:
-                before = self._make(path.child(name), seen.st_size, seen.st_mtime_ns, mark)
-                is_same = False
-            files[name] = before
-        found = tuple(sorted(folders))
-        if is_same and len(files) == len(known.files) and found == known.folders:
-            return known
-        return self._replace(path, Listing(path, files, found))
+            before = known.files.get(name) if known else None
+            mark = _mark(seen)
+            is_same = before is not None and mark != NO_MARK and mark == before.mark
+            files[name] = before if before is not None and is_same else self._file(path.child(name), seen)
+        return Listing(path, files, tuple(sorted(folders)))
 
-    def _replace(self, path: VaultPath, found: Listing[F] | None) -> Listing[F]:
-        known = self._folders.get(path, _empty(path))
-        now = _empty(path) if found is None else found
-        self._is_told = False
-        for name in known.files.keys() | now.files.keys():
-            before, after = known.files.get(name), now.files.get(name)
-            if before is not after:
-                self._on_change(path.child(name), before, after)
-        if found is None:
-            del self._folders[path]
+    def _file(self, path: VaultPath, seen: os.stat_result) -> F:
+        if seen.st_nlink > 1:
+            self._linked.add(path)
         else:
-            self._folders[path] = found
-        return now
+            self._linked.discard(path)
+        return self._make(path, seen.st_size, seen.st_mtime_ns, _mark(seen))
+
+    # -- what is known --
+
+    def _adopt(self, start: VaultPath, found: Mapping[VaultPath, Listing[F]]) -> None:
+        """Take what was found for what there is at and below a folder."""
+        with self._telling() as noticed:
+            for path in [path for path in self._folders if path not in found and path.is_inside(start)]:
+                self._drop(path, noticed)
+            for listing in found.values():
+                self._replace(listing, noticed)
+
+    def _forget(self, start: VaultPath, noticed: _Noticed[F]) -> None:
+        """A folder is there no more, nor is anything below it."""
+        for path in [path for path in self._folders if path.is_inside(start)]:
+            self._drop(path, noticed)
+
+    def _drop(self, path: VaultPath, noticed: _Noticed[F]) -> None:
+        self._is_told = False
+        for name, file in self._folders.pop(path).files.items():
+            noticed.gone.append((path.child(name), file))
+
+    def _replace(self, now: Listing[F], noticed: _Noticed[F]) -> None:
+        known = self._folders.get(now.path)
+        before: Mapping[str, F] = known.files if known else {}
+        gone = [(now.path.child(name), file) for name, file in before.items() if name not in now.files]
+        come = [
+            (now.path.child(name), before.get(name), file)
+            for name, file in now.files.items()
+            if before.get(name) is not file
+        ]
+        if known is not None and known.folders == now.folders and not gone and not come:
+            return
+        self._is_told = False
+        self._folders[now.path] = now
+        noticed.gone += gone
+        noticed.come += come
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[_Noticed[F]]:
+        """Tell of what was noticed, in any case: what is known has changed with it."""
+        noticed: _Noticed[F] = _Noticed()
+        try:
+            yield noticed
+        finally:
+            moved = {file.mark: file for _, file in noticed.gone if file.mark != NO_MARK}
+            self._linked -= {path for path, _ in noticed.gone} - {path for path, _, _ in noticed.come}
+            for path, file in noticed.gone:
+                self._on_change(path, file, None, None)
+            for path, before, after in noticed.come:
+                self._on_change(path, before, after, before or moved.get(after.mark))
 
 
 def within(folders: Folders[F], scope: Scope) -> Folders[F]:
@@ -173,30 +399,68 @@ def held(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
         lock.release()
 
 
-def _empty(path: VaultPath) -> Listing[F]:
-    return Listing(path)
-
-
 def _is_there(folders: Folders[F], path: VaultPath) -> bool:
     around = folders.get(path.parent)
     return around is not None and (path.name in around.files or path.name in around.folders)
 
 
 def _mark(seen: os.stat_result) -> int:
+    if max(seen.st_mtime_ns, seen.st_ctime_ns) > time.time_ns() - UNSURE_NS:
+        return NO_MARK
     return hash((seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)) or 1
 
 
-def _visible(root: Root, folder: VaultPath) -> Iterator[tuple[str, os.stat_result | None]]:
-    """The names of what is visible in a folder; regular files with what the disk says of them, folders with None."""
+def _seen(root: Root, folder: VaultPath, names: Mapping[str, bool]) -> Iterator[tuple[str, os.stat_result | None]]:
+    """What the disk says of some names in a folder: None for what is not there."""
     try:
-        with root.folder(folder) as there:
-            descriptor = os.open(".", _FOLDER_FLAGS, dir_fd=there)
+        descriptor = root.open_folder(folder)
+    except (OSError, AppError):
+        yield from ((name, None) for name in names)
+        return
+    try:
+        for name in names:
+            try:
+                yield name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            except OSError:
+                yield name, None
+    finally:
+        os.close(descriptor)
+
+
+def _visible(root: Root, folder: VaultPath, watching: Watching | None) -> Iterator[tuple[str, os.stat_result | None]]:
+    """The names of what is visible in a folder; regular files with what the disk says of them, folders with None.
+
+    It is watched from before it is listed.
+
+    Raises:
+        OSError: it could not be watched, though it can be read.
+    """
+    try:
+        held = root.open_folder(folder)
     except (OSError, AppError):
         return
     try:
+        try:
+            if watching is not None:
+                watching.add(folder, held)
+            descriptor = os.open(".", _FOLDER_FLAGS, dir_fd=held)
+        except OSError as error:
+            if error.errno in _TOO_FEW:
+                raise
+            return
+        try:
+            yield from _entries(descriptor, folder)
+        finally:
+            os.close(descriptor)
+    finally:
+        os.close(held)
+
+
+def _entries(descriptor: int, folder: VaultPath) -> Iterator[tuple[str, os.stat_result | None]]:
+    try:
         with os.scandir(descriptor) as entries:
             for entry in entries:
-                if not paths.is_visible(entry.name) or (not folder.parts and entry.name.startswith("~")):
+                if not is_seen(folder, entry.name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     yield entry.name, None
@@ -209,5 +473,3 @@ def _visible(root: Root, folder: VaultPath) -> Iterator[tuple[str, os.stat_resul
                     yield entry.name, seen
     except OSError:
         return  # the disk gave up half-way: what was seen is still good
-    finally:
-        os.close(descriptor)

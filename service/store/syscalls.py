@@ -133,7 +133,7 @@ def openat2(folder: int, name: bytes, how: OpenHow) -> int:
     Raises:
         OSError: ENOSYS or EPERM where the kernel or a seccomp profile does not have it.
     """
-    descriptor: int = _libc().syscall(
+    descriptor: int = libc().syscall(
         ctypes.c_long(_SYS_OPENAT2),
         ctypes.c_int(folder),
         ctypes.c_char_p(_whole(name)),
@@ -141,21 +141,21 @@ def openat2(folder: int, name: bytes, how: OpenHow) -> int:
         ctypes.c_size_t(ctypes.sizeof(how)),
     )
     if descriptor < 0:
-        raise _error()
+        raise failed()
     return descriptor
 
 
 def _renameat2(source: int, name: str, target: int, new_name: str, flags: int) -> None:
     old, new = _whole(os.fsencode(name)), _whole(os.fsencode(new_name))
     try:
-        call = _libc().renameat2
+        call = libc().renameat2
     except AttributeError:  # a C library older than glibc 2.28
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
     call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
 
     def rename() -> None:
         if call(source, old, target, new, flags) != 0:
-            raise _error()
+            raise failed()
 
     repeated(rename)
 
@@ -175,12 +175,13 @@ def _whole(name: bytes) -> bytes:
     return name
 
 
-def _error() -> OSError:
+def failed() -> OSError:
+    """What the last call of the C library failed with."""
     number = ctypes.get_errno()
     return OSError(number, os.strerror(number))
 
 
 @functools.cache
-def _libc() -> ctypes.CDLL:
+def libc() -> ctypes.CDLL:
     """The C library; opening it anew for each call would cost more than the call."""
     return ctypes.CDLL(None, use_errno=True)

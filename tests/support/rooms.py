@@ -55,7 +55,7 @@ def room_for(settings: Settings, clock: Clock | None = None, root: Root | None =
         clock,
         on_change=history.record,
         journal=Journal(settings.state),
-        picture=Picture(files.root),
+        picture=Picture(files.root, settings.freshness),
         low_trust=low_trust,
         may_be_active=Folders.of(settings.allow_active),
         write_types=settings.write_types,

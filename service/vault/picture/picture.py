@@ -67,17 +67,27 @@ class Moment:
         return self.scope is None or self.scope.holds(path)
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A note to be looked at: what stood for it when it was last looked at, what stands for it now, what may be the same text."""
+
+    before: Note | None
+    after: Note | None
+    like: Note | None
+
+
 class Picture:
     """One vault in memory, for all who ask. Thread-safe."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Root, freshness: str = "auto") -> None:
+        """`freshness` is how to keep up with the vault: `auto`, `events` or `walk` (STRONGROOM_FRESHNESS)."""
         root = root.whole
         self._scope: Scope | None = None
-        self._census = Census[Note](root, partial(Note, root), self._noticed)
+        self._census = Census[Note](root, partial(Note, root), self._noticed, freshness)
         self._look_shared = Shared(self._census.now)
         self._looking = threading.Lock()
         self._noticing = threading.Lock()
-        self._pending: dict[VaultPath, tuple[Note | None, Note | None]] = {}
+        self._pending: dict[VaultPath, _Change] = {}
         self._block = Block()
         self._unshown: dict[VaultPath, Note] = {}
         self.kept = Kept()
@@ -113,35 +123,45 @@ class Picture:
             self._look(check)
             return Moment(folders, self._block.segments(), tuple(self._unshown.values()), self._scope)
 
-    def _noticed(self, path: VaultPath, before: Note | None, after: Note | None) -> None:
+    def state(self) -> census.State:
+        """How the vault is kept up with just now."""
+        return self._census.state()
+
+    def close(self) -> None:
+        """Give back what the kernel holds for it; the next question takes it anew."""
+        self._census.close()
+
+    def _noticed(self, path: VaultPath, before: Note | None, after: Note | None, like: Note | None) -> None:
         if not path.has_suffix(_LOOKED_AT):
             return
         with self._noticing:
             if path in self._pending:
-                before = self._pending[path][0]
-            self._pending[path] = (before, after)
+                earlier = self._pending[path]
+                before, like = earlier.before, like if like is not before else earlier.like
+            self._pending[path] = _Change(before, after, like)
 
     def _look(self, check: Callable[[], None]) -> None:
         """Look into every note that came or changed; one that cannot be read is tried again the next time."""
         looked_s = 0.0
-        unread: dict[VaultPath, tuple[Note | None, Note | None]] = {}
+        unread: dict[VaultPath, _Change] = {}
         try:
             while self._pending:
                 check()
                 with self._noticing:
-                    path, (before, after) = self._pending.popitem()  # the last: to take the first of many is slow
+                    path, change = self._pending.popitem()  # the last: to take the first of many is slow
                 self._unshown.pop(path, None)
-                if before is not None:
-                    self._block.remove(before)
+                if change.before is not None:
+                    self._block.remove(change.before)
+                after = change.after
                 if after is None:
                     continue
                 began = time.thread_time()
-                shown = after.look(before, MAX_LATE_BYTES if looked_s >= LOOKING_S else None)
+                shown = after.look(change.like, MAX_LATE_BYTES if looked_s >= LOOKING_S else None)
                 looked_s += time.thread_time() - began
                 if not after.is_shown:
                     self._unshown[path] = after
                 if not after.version:
-                    unread[path] = (before, after)
+                    unread[path] = change
                 elif shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
                     text = folded(shown)
                     self._block.add(after, folded_name(after), text, words.others(text))
