@@ -112,8 +112,8 @@ class Counted:
             for start, end in compress(zip(piece.starts, piece.ends, strict=True), here):
                 yield bare[start:end]
 
-    def count(self, terms: Sequence[bytes], check: Check) -> None:
-        """Count words that are not known yet."""
+    def count(self, terms: Sequence[bytes], check: Check) -> dict[bytes, Counts]:
+        """Count words."""
         found: list[list[bytes]] = [[] for _ in terms]
         for piece in self._pieces:
             check()
@@ -126,12 +126,14 @@ class Counted:
                 else:
                     counts.append(_counts(bare, term, piece.starts, piece.ends))
         names, headings = stringzilla.Str(self.titles.names), stringzilla.Str(self.titles.headings)
-        for counts, term in zip(found, terms, strict=True):
-            self.known[term] = Counts(
+        return {
+            term: Counts(
                 _unless_none(b"".join(counts)),
                 _unless_none(_counts(names, term, self.titles.name_starts, self.titles.name_ends)),
                 _unless_none(_counts(headings, term, self.titles.heading_starts, self.titles.heading_ends)),
             )
+            for counts, term in zip(found, terms, strict=True)
+        }
 
 
 class Memory:
@@ -150,19 +152,22 @@ class Memory:
             check: called between pieces of the block; raises to give up.
         """
         with self._lock:
-            known = [self._counted.get(id(segment.data)) for segment in segments]
+            before = [self._counted.get(id(segment.data)) for segment in segments]
         counted = [
             Counted(segment) if one is None or one.data is not segment.data else one
-            for one, segment in zip(known, segments, strict=True)
+            for one, segment in zip(before, segments, strict=True)
         ]
         answers = []
         for one in counted:
-            unknown = [term for term in terms if term not in one.known]
+            found = {term: known for term in terms if (known := one.known.get(term))}
+            unknown = [term for term in terms if term not in found]
             if unknown:
-                one.count(unknown, check)
-            answers.append((one, [one.known[term] for term in terms]))
+                found |= one.count(unknown, check)
+            answers.append((one, [found[term] for term in terms]))
         with self._lock:
             self._counted = {id(one.data): one for one in counted}
+            for one, counts in answers:
+                one.known.update(zip(terms, counts, strict=True))
             self._forget(counted, terms)
         return answers
 
@@ -170,8 +175,7 @@ class Memory:
         """Keep the words asked last, as many as have room."""
         for one in counted:
             for term in terms:
-                if term in one.known:
-                    one.known.move_to_end(term)
+                one.known.move_to_end(term)
         size = sum(counts.size_bytes for one in counted for counts in one.known.values())
         for one in counted:
             while size > MAX_REMEMBERED_BYTES and len(one.known) > len(terms):

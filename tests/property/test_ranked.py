@@ -6,6 +6,7 @@ import re
 import shutil
 import unicodedata
 from bisect import bisect_right
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -209,3 +210,17 @@ def test_equal_notes_come_by_their_paths(desk: Desk) -> None:
     assert found == ["a.md", "b.md", "c.md", "d.md", "e.md"]
     by_path = search(desk.vault, Query("quince", Mode.RANKED, order=Order.PATH))
     assert [str(hit.path) for hit in by_path.page.items] == found
+
+
+def test_many_who_ask_at_once_get_the_answers_of_one(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """counting.Memory: with no room to remember anything, threads neither fail nor mix up their counts."""
+    monkeypatch.setattr(counting, "MAX_REMEMBERED_BYTES", 0)
+    laid_out(desk, {f"{number}.md": f"word{number} " * (number + 1) + "driver" for number in range(20)})
+    moment = desk.vault.picture.now()
+    terms = [(f" word{number}".encode(), b" driver") for number in range(20)]
+    memory = counting.Memory()
+    alone = [[counts for _, counts in counting.Memory().of(moment.segments, asked, lambda: None)] for asked in terms]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            together = pool.map(lambda asked: memory.of(moment.segments, asked, lambda: None), terms)
+            assert [[counts for _, counts in answer] for answer in together] == alone
