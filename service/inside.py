@@ -59,8 +59,8 @@ class Inside:
 
     def begin(self) -> None:
         """Let things happen by themselves from now on."""
-        self.clockwork.start()
         self.warming.start()
+        self.clockwork.start()
 
     def finish(self) -> None:
         """Let nothing more happen, and make the last commit."""
@@ -125,10 +125,10 @@ def opened(
         check, names = vouching.checking(grants.check, clock), tuple(spec.name for spec in specs)
         room = Room(vault, history, settings, clock, check, Budget(settings.write_budget), names)
         rhythm = Rhythm.of(settings)
-        clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm)
-        workbench = Workbench(room, select(specs, settings), resources.SPEC)
         warming = Warming(vault.picture)
         held.callback(warming.stop)
+        clockwork = Clockwork(Autocommit(history, rhythm, clock), rhythm, before_first=warming.wait)
+        workbench = Workbench(room, select(specs, settings), resources.SPEC)
         yield Inside(workbench, vault, history, clockwork, warming, partial(named_folders.missing, files))
 
 

@@ -6,7 +6,7 @@ is shut down, so the last commit is not its business (`Autocommit.finish`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -23,17 +23,28 @@ _THREADS: Final = 2
 
 
 class Clockwork:
-    """Runs an `Autocommit`. `start` it once, `stop` it once."""
+    """Runs an `Autocommit`. `start` it once, `stop` it once.
 
-    def __init__(self, autocommit: Autocommit, rhythm: Rhythm, look_every: timedelta = LOOK_EVERY) -> None:
+    Args:
+        before_first: returns when the commit at the start may begin; called in a thread of the clockwork.
+    """
+
+    def __init__(
+        self,
+        autocommit: Autocommit,
+        rhythm: Rhythm,
+        look_every: timedelta = LOOK_EVERY,
+        before_first: Callable[[], object] = lambda: None,
+    ) -> None:
         self._autocommit = autocommit
+        self._before_first = before_first
         self._is_stopped = False
         self._scheduler = BackgroundScheduler(
             executors={"default": ThreadPoolExecutor(_THREADS)},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
             timezone=UTC,
         )
-        self._scheduler.add_job(autocommit.at_start, id="start", next_run_time=datetime.now(UTC))
+        self._scheduler.add_job(self._at_start, id="start", next_run_time=datetime.now(UTC))
         self._scheduler.add_job(autocommit.look, IntervalTrigger(seconds=look_every.total_seconds()), id="look")
         if rhythm.every:
             self._scheduler.add_job(
@@ -57,6 +68,10 @@ class Clockwork:
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
         self._autocommit.finish()
+
+    def _at_start(self) -> None:
+        self._before_first()
+        self._autocommit.at_start()
 
     def problems(self) -> list[str]:
         """What readiness should know, a sentence each."""

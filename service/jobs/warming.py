@@ -20,6 +20,9 @@ from service.vault import linking
 from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment, Picture
 
+HEAD_START_S: Final = 5.0
+"""How long the commit at the start, which looks at all files as well, lets the picture go first: searches wait for it."""
+
 _AT_ONCE_S: Final = 0.01
 """Seconds of the processor that are spent on facts before calls get a rest of the same length."""
 
@@ -34,16 +37,21 @@ class Warming:
 
     def __init__(self, picture: Picture) -> None:
         self._picture = picture
-        self._is_stopped = threading.Event()
+        self._is_stopped, self._is_made = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="warming", daemon=True)
 
     def start(self) -> None:
         """Begin, and return at once."""
         self._thread.start()
 
+    def wait(self) -> None:
+        """Until the picture is made or cannot be, and no longer than HEAD_START_S."""
+        self._is_made.wait(HEAD_START_S)
+
     def stop(self) -> None:
         """End it, but wait for no disk. Also before it was started."""
         self._is_stopped.set()
+        self._is_made.set()
         if self._thread.is_alive():
             self._thread.join(_LAST_NOTE_S)
 
@@ -52,12 +60,15 @@ class Warming:
             began = time.monotonic()
             moment = self._picture.now(self._go_on)
             _log.info("picture.made", ms=round((time.monotonic() - began) * 1000))
+            self._is_made.set()
             self._learn(moment)
             starting.settled()
         except Closing:
             return
         except (AppError, OSError) as error:  # whoever asks is told more
             _log.warning("picture.not_made", error=type(error).__name__, consequence="the first question takes longer")
+        finally:
+            self._is_made.set()
 
     def _learn(self, moment: Moment) -> None:
         rest_at = time.thread_time() + _AT_ONCE_S

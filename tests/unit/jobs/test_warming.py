@@ -16,6 +16,7 @@ from service import app, logs
 from service.auth.model import acting_as, local
 from service.errors import VaultMissing
 from service.guards import paths
+from service.jobs import warming as jobs
 from service.jobs.warming import Warming
 from service.search.query import Query, search
 from service.store import census
@@ -126,6 +127,30 @@ def test_a_vault_that_cannot_be_looked_into_is_said_once(desk: Desk, monkeypatch
     assert ended(warming)
     [line] = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert (line["event"], line["level"]) == ("picture.not_made", "warning")
+
+
+def test_the_commit_at_the_start_lets_it_go_first_but_not_for_ever(
+    desk: Desk, hung: Hung, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both look at all files, and somebody may be waiting for the first search."""
+    desk.put({"hung.md": "x\n"})
+    warming, order = Warming(desk.vault.picture), list[str]()
+
+    def wait() -> None:
+        warming.wait()
+        order.append("commit")
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    warming.start()
+    assert hung.reached.wait(WITHIN_S)
+    assert order == []
+    hung.let_go.set()
+    waiting.join(WITHIN_S)
+    assert order == ["commit"]
+    assert ended(warming)
+    monkeypatch.setattr(jobs, "HEAD_START_S", 0.0)
+    Warming(desk.vault.picture).wait()  # one that never begins
 
 
 def test_it_can_be_stopped_before_it_began(desk: Desk) -> None:
