@@ -60,7 +60,7 @@ def draw(points: Sequence[Point]) -> str:
             f"<title>{title}</title>",
             f"<desc>{escape(_told(shown))}</desc>",
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-            _text(LEFT, 30, f"{title}: the whole call, median", size=17),
+            _text(LEFT, 30, f"{title}: the whole call, median of rare words and none", size=17),
             *body,
             "</svg>",
             "",

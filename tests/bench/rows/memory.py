@@ -65,11 +65,7 @@ async def at_rest(folder: Path, vault: Path) -> tuple[int, int]:
                 for tool, arguments in QUESTIONS:
                     await _asked(engine.client.call_tool, tool, arguments)
         if visible(vault):
-            wait_until(
-                lambda: bool(service.cli("history", "--json").stdout.strip(" \n[]{}")),
-                FIRST_COMMIT_WITHIN_S,
-                "no first commit",
-            )
+            wait_until(lambda: bool(service.lines("history.committed")), FIRST_COMMIT_WITHIN_S, "no first commit")
         await anyio.sleep(REST_S)
         return resident(service.process.pid)
 
