@@ -37,7 +37,7 @@ HOW: Final = """\
 - Servers are asked by the official client of the `mcp` package, over stdio or over HTTP on this machine; "in process" is without both.
 - Strongroom runs as it comes, with all guards, but without commits in between; memory is taken with them.
 - "Ours" and "the other" are the median and the 95th percentile; "×" is the ratio of the medians.
-- The plot is of rare words and of words that are nowhere, for which everybody has to look at everything; obsidian-mcp stops early at common ones.
+- The plot is of rare words and of words that are nowhere, for which everybody has to read everything; obsidian-mcp stops early at others.
 - MCPVault has no list of tasks, no links and no tree; it is then asked what reads as much, without making as much of it.
 - `wdd` is a public collection of technical notes; the others are generated, with words as often as language has them."""
 
