@@ -94,12 +94,28 @@ class State:
     folders: int
 
 
-@dataclass(slots=True)
 class _Noticed(Generic[F]):
-    """What has changed while the census was being taken."""
+    """What has changed while the census was being taken: what stood for a file when it began, and what does at the end."""
 
-    gone: list[tuple[VaultPath, F]] = field(default_factory=list)
-    come: list[tuple[VaultPath, F | None, F]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._files: dict[VaultPath, tuple[F | None, F | None]] = {}
+
+    def note(self, path: VaultPath, before: F | None, after: F | None) -> None:
+        """One step of a file."""
+        first = self._files[path][0] if path in self._files else before
+        self._files[path] = first, after
+
+    def gone(self) -> list[tuple[VaultPath, F]]:
+        """The files that are there no more."""
+        return [(path, before) for path, (before, after) in self._files.items() if before is not None and after is None]
+
+    def come(self) -> list[tuple[VaultPath, F | None, F]]:
+        """The files that came or may have changed."""
+        return [
+            (path, before, after)
+            for path, (before, after) in self._files.items()
+            if after is not None and after is not before
+        ]
 
 
 class Census(Generic[F]):
@@ -338,23 +354,19 @@ class Census(Generic[F]):
     def _drop(self, path: VaultPath, noticed: _Noticed[F]) -> None:
         self._is_told = False
         for name, file in self._folders.pop(path).files.items():
-            noticed.gone.append((path.child(name), file))
+            noticed.note(path.child(name), file, None)
 
     def _replace(self, now: Listing[F], noticed: _Noticed[F]) -> None:
         known = self._folders.get(now.path)
         before: Mapping[str, F] = known.files if known else {}
-        gone = [(now.path.child(name), file) for name, file in before.items() if name not in now.files]
-        come = [
-            (now.path.child(name), before.get(name), file)
-            for name, file in now.files.items()
-            if before.get(name) is not file
-        ]
-        if known is not None and known.folders == now.folders and not gone and not come:
+        changed = [name for name, file in now.files.items() if before.get(name) is not file]
+        changed += [name for name in before if name not in now.files]
+        if known is not None and known.folders == now.folders and not changed:
             return
         self._is_told = False
         self._folders[now.path] = now
-        noticed.gone += gone
-        noticed.come += come
+        for name in changed:
+            noticed.note(now.path.child(name), before.get(name), now.files.get(name))
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[_Noticed[F]]:
@@ -363,11 +375,12 @@ class Census(Generic[F]):
         try:
             yield noticed
         finally:
-            moved = {file.mark: file for _, file in noticed.gone if file.mark != NO_MARK}
-            self._linked -= {path for path, _ in noticed.gone} - {path for path, _, _ in noticed.come}
-            for path, file in noticed.gone:
+            gone = noticed.gone()
+            moved = {file.mark: file for _, file in gone if file.mark != NO_MARK}
+            self._linked -= {path for path, _ in gone}
+            for path, file in gone:
                 self._on_change(path, file, None, None)
-            for path, before, after in noticed.come:
+            for path, before, after in noticed.come():
                 self._on_change(path, before, after, before or moved.get(after.mark))
 
 
@@ -440,20 +453,27 @@ def _visible(root: Root, folder: VaultPath, watching: Watching | None) -> Iterat
     except (OSError, AppError):
         return
     try:
+        failure = None if watching is None else _failure(lambda: watching.add(folder, held))
         try:
-            if watching is not None:
-                watching.add(folder, held)
             descriptor = os.open(".", _FOLDER_FLAGS, dir_fd=held)
-        except OSError as error:
-            if error.errno in _TOO_FEW:
-                raise
+        except OSError:
             return
         try:
+            if failure is not None:
+                raise failure
             yield from _entries(descriptor, folder)
         finally:
             os.close(descriptor)
     finally:
         os.close(held)
+
+
+def _failure(work: Callable[[], None]) -> OSError | None:
+    try:
+        work()
+    except OSError as error:
+        return error
+    return None
 
 
 def _entries(descriptor: int, folder: VaultPath) -> Iterator[tuple[str, os.stat_result | None]]:
