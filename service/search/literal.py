@@ -53,11 +53,14 @@ def found(vault: Vault, query: Query, deadline: Deadline) -> Found:
     reach = Reach(vault, query, moment, start)
     search = _Search(query, reach, deadline)
     places = search.places(moment)
-    matches, total, notes = search.counted(places)
-    is_exact = matches is not None
-    if matches is None:
-        matches = search.first(places)
-    page = Page(tuple(search.hits(matches)), total, query.offset)
+    if query.is_case_sensitive:
+        matches = search.verified(places)
+        counted, is_exact, notes = sum(match.hits for match in matches), True, len(matches)
+    else:
+        lines, counted = search.counted(places)
+        matches = search.first(places, lines)
+        is_exact, notes = lines is not None, len(places)
+    page = Page(tuple(search.hits(matches)), counted, query.offset)
     return Found(page, notes, reach.skipped(), reach.left_out(), is_exact)
 
 
@@ -81,35 +84,41 @@ class _Search:
                 places.look(segment, self._reach, self._deadline.check)
         return places
 
-    def counted(self, places: Places) -> tuple[list[_Match] | None, int, int]:
-        """All matches in order, how many hits they are, and how many notes.
+    def counted(self, places: Places) -> tuple[list[int] | None, int]:
+        """How many lines of each place match, and how many hits there are.
 
         None, and how many hits there are at least, when they are too many to be counted.
         """
         enough = max(MAX_COUNTED, self._needed + 1)
-        is_folded = not self._needle.is_case_sensitive
-        if is_folded and len(places) > enough:
-            return None, len(places), len(places)
-        total, matches = 0, list[_Match]()
-        for number in range(len(places)):
-            if number % _BETWEEN_CHECKS == 0:
+        if len(places) > enough:
+            return None, len(places)
+        total, lines = 0, list[int]()
+        for count in places.lines():
+            if len(lines) % _BETWEEN_CHECKS == 0:
                 self._deadline.check()
-            match = self._match(places[number]) if is_folded else self._verified(places[number])
-            if match is not None:
-                matches.append(match)
-                total += match.hits
-            if is_folded and total > enough:
-                return None, total + len(places) - number - 1, len(places)
-        return sorted(matches, key=_in_order(self._query.order)), total, len(matches)
+            lines.append(count)
+            total += count or 1
+            if total > enough:
+                return None, total + len(places) - len(lines)
+        return lines, total
 
-    def first(self, places: Places) -> list[_Match]:
-        """The matches that come first, in order, enough of them for the page and what is before it."""
-        key = _in_order(self._query.order)
-        if self._query.order is Order.RELEVANCE:
-            return sorted(self._best(places), key=key)
-        keys = (key(_Match(note, 0, 0, is_named=False)) for note in places.notes())
-        first = heapq.nsmallest(self._needed, zip(keys, range(len(places)), strict=True))
-        return [match for _, number in first if (match := self._match(places[number]))]
+    def first(self, places: Places, lines: list[int] | None) -> list[_Match]:
+        """The matches that come first, in order, enough of them for the page and what is before it.
+
+        Args:
+            lines: how many match of each place, where that is known.
+        """
+        order = self._query.order
+        if order is Order.RELEVANCE and lines is None:
+            return sorted(self._best(places), key=_in_order(order))
+        scores = [0] * len(places) if lines is None else places.scores(lines)
+        numbers: Sequence[int] = range(len(places))
+        if order is Order.RELEVANCE and len(scores) > self._needed:
+            least = heapq.nlargest(self._needed, scores)[-1]  # each has a hit at least
+            numbers = [number for number in numbers if scores[number] >= least]
+        key = _in_order(order)
+        keys = ((key(_Match(places.note(number), 0, scores[number], is_named=False)), number) for number in numbers)
+        return [self._match(places[number]) for _, number in heapq.nsmallest(self._needed, keys)]
 
     def _best(self, places: Places) -> list[_Match]:
         """Every note that can be on the page by relevance, or before it: those of the highest bounds, until no other can."""
@@ -130,7 +139,8 @@ class _Search:
     def _better(self, best: list[_Match], places: Sequence[Place], least: int) -> list[_Match]:
         """`best` with those of some places that can reach the score `least`; the highest first."""
         self._deadline.check()
-        matches = [*best, *(match for place in places if (match := self._match(place, least)))]
+        likely = (place for place in places if not least or self._bound(place) >= least)
+        matches = [*best, *map(self._match, likely)]
         return sorted(matches, key=lambda match: -match.score)
 
     def _least(self, best: Sequence[_Match]) -> int:
@@ -142,15 +152,29 @@ class _Search:
                 return match.score
         return 0
 
-    def _match(self, place: Place, least: int = 0) -> _Match | None:
-        """What is found in a note; None when its score must be below `least`."""
+    def _bound(self, place: Place) -> int:
+        """At most which score a note has, by how often the query stands in it."""
+        if place.start == NOWHERE:
+            return NAME_BONUS
+        count = scanning.count(place.data, self._folded.raw, place.start, place.end)
+        return count + (NAME_BONUS if place.is_named else 0)
+
+    def _match(self, place: Place) -> _Match:
+        """What is found in a note."""
         bonus = NAME_BONUS if place.is_named else 0
         if place.start == NOWHERE:
             return _Match(place.note, 1, bonus, place.is_named)
-        if least and scanning.count(place.data, self._folded.raw, place.start, place.end) + bonus < least:
-            return None
         lines = self._folded.count_lines(place.data, place.start, place.end)
         return _Match(place.note, lines, lines + bonus, place.is_named)
+
+    def verified(self, places: Places) -> list[_Match]:
+        """All matches in order where letter case counts."""
+        matches = []
+        for number in range(len(places)):
+            self._deadline.check()
+            if match := self._verified(places[number]):
+                matches.append(match)
+        return sorted(matches, key=_in_order(self._query.order))
 
     def _verified(self, place: Place) -> _Match | None:
         """What is found in the bytes of a note where letter case counts; None for nothing."""

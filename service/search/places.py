@@ -7,7 +7,7 @@ themselves lie all over the memory, and to look at each would take longer than t
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -79,23 +79,50 @@ class Places:
             bounds += here
         return bounds
 
-    def notes(self) -> Iterator[Note]:
-        """The notes in the order of their numbers."""
+    def lines(self) -> Iterator[int]:
+        """How many lines of each match; 0 where only the name does."""
+        count_lines = self._needle.count_lines
         for found in self._found:
-            notes = found.segment.notes
-            yield from (note for index in found.indexes if (note := notes[index]))
+            segment = found.segment
+            for index, start in zip(found.indexes, found.starts, strict=True):
+                if start == NOWHERE:
+                    yield 0
+                else:
+                    yield count_lines(segment.data, start, _end(segment, index, self._part))
 
-    def __getitem__(self, number: int) -> Place:
-        if not self._firsts:
-            self._firsts = list(accumulate((len(found.indexes) for found in self._found), initial=0))
-        at = bisect_right(self._firsts, number) - 1
-        found = self._found[at]
-        index, start = (of[number - self._firsts[at]] for of in (found.indexes, found.starts))
-        note = found.segment.notes[index]
+    def scores(self, lines: Sequence[int]) -> list[int]:
+        """The score of each, given how many of its lines match."""
+        scores = list(lines)
+        for first, found in zip(self._starts(), self._found, strict=False):
+            if found.named:
+                for at, index in enumerate(found.indexes, start=first):
+                    scores[at] += NAME_BONUS if index in found.named else 0
+        return scores
+
+    def note(self, number: int) -> Note:
+        """The note of that number."""
+        found, at = self._at(number)
+        note = found.segment.notes[found.indexes[at]]
         if note is None:
             raise IndexError(number)  # none such is among the indexes
-        end = _searched(found.segment, index, note, self._part)[1]
-        return Place(note, found.segment.data, start, end, index in found.named)
+        return note
+
+    def __getitem__(self, number: int) -> Place:
+        found, at = self._at(number)
+        index, start = found.indexes[at], found.starts[at]
+        end = _end(found.segment, index, self._part)
+        return Place(self.note(number), found.segment.data, start, end, index in found.named)
+
+    def _at(self, number: int) -> tuple[_Found, int]:
+        firsts = self._starts()
+        which = bisect_right(firsts, number) - 1
+        return self._found[which], number - firsts[which]
+
+    def _starts(self) -> list[int]:
+        """The number of the first place in each segment that has some, and how many there are in all."""
+        if not self._firsts:
+            self._firsts = list(accumulate((len(found.indexes) for found in self._found), initial=0))
+        return self._firsts
 
     def look(self, segment: Segment, reach: Reach, check: Check) -> None:
         """Pass over one segment."""
@@ -141,6 +168,16 @@ class Places:
         if self._needle.may_end_a_line and not self._needle.count_lines(segment.data, start, end):
             return NOWHERE
         return scanning.find(segment.data, self._needle.raw, start, end)
+
+
+def _end(segment: Segment, index: int, part: Part) -> int:
+    """Where the searched part of a note's text ends."""
+    note = segment.notes[index]
+    return (
+        segment.ends[index]
+        if part is not Part.FRONTMATTER or note is None
+        else _searched(segment, index, note, part)[1]
+    )
 
 
 def _searched(segment: Segment, index: int, note: Note, part: Part) -> tuple[int, int]:
