@@ -79,7 +79,9 @@ async def _serve(appliance: Appliance, listener: serving.Listener, on_open: Call
                 with anyio.CancelScope(shield=True):
                     await app_.in_thread(lambda: app_.finish(appliance))
 
-    endpoint = Answering(StreamableHTTPASGIApp(as_json), StreamableHTTPASGIApp(as_stream))
+    endpoint = Answering(
+        StreamableHTTPASGIApp(as_json), StreamableHTTPASGIApp(as_stream), appliance.server.speaking_tools
+    )
     look = partial(app_.problems, appliance)
     with ExitStack() as held:
         held.callback(lookup.close)

@@ -88,6 +88,9 @@ class StrongroomServer(MCPServer[Rooms]):
         has_resources: whether there are any.
     """
 
+    speaking_tools: Sequence[str] = ()
+    """Those that say something before they answer (log lines, say). None of ours does: they are plain functions."""
+
     def __init__(
         self,
         offers: Sequence[Offer],

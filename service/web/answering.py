@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import anyio
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.auth.guard import only_listens
@@ -39,17 +41,27 @@ class Answering:
     Args:
         as_json: answers a request as JSON; it need not notice that the client has left.
         as_stream: answers as a stream of events, and notices.
+        speaking: the names of tools that say something before they answer, though nobody asked for progress.
     """
 
-    def __init__(self, as_json: ASGIApp, as_stream: ASGIApp, late_s: float = LATE_S, ping_s: float = PING_S) -> None:
+    def __init__(
+        self,
+        as_json: ASGIApp,
+        as_stream: ASGIApp,
+        speaking: Sequence[str] = (),
+        *,
+        late_s: float = LATE_S,
+        ping_s: float = PING_S,
+    ) -> None:
         self._as_json, self._as_stream = as_json, as_stream
+        self._speaking = tuple(json.dumps(name).encode() for name in speaking)
         self._late_s, self._ping_s = late_s, ping_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         first = await receive()
         if first["type"] == "http.disconnect":
             return
-        if asks_for_stream(scope, first["body"]):
+        if asks_for_stream(scope, first["body"], self._speaking):
             await self._as_stream(scope, _following(first, receive), send)
             return
         reply = _Reply(send, self._ping_s)
@@ -66,12 +78,24 @@ class Answering:
                 reply.end()
 
 
-def asks_for_stream(scope: Scope, body: bytes) -> bool:
-    """Whether a request wants to hear of more than its answer: news, or how far it is (`_meta.progressToken`).
+def asks_for_stream(scope: Scope, body: bytes, speaking: Sequence[bytes] = ()) -> bool:
+    """Whether a request is to hear of more than its answer: news, how far it is (`_meta.progressToken`), or what a tool says.
 
-    The word may stand in a note that is written, too: a stream is always right, only dearer.
+    The words may stand in a note that is written, too: a stream is always right, only dearer.
     """
-    return only_listens(scope) or b'"progressToken"' in body
+    return (
+        only_listens(scope)
+        or b'"progressToken"' in body
+        or any(name in body for name in speaking)
+        or (_is_modern(scope) and accepts_stream(scope))
+    )
+
+
+def _is_modern(scope: Scope) -> bool:
+    """Whether the SDK chooses by itself: in the 2026-07-28 protocol its stream begins with the first thing to say, and an
+    answer before that is JSON."""
+    named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"mcp-protocol-version"]
+    return bool(named) and named[0] not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def accepts_stream(scope: Scope) -> bool:

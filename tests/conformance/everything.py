@@ -222,6 +222,8 @@ TOOLS: Final[Sequence[Callable[..., object]]] = (
 class Everything(StrongroomServer):
     """Ours, and the fixtures beside our tools. Its resources are the suite's in the place of ours."""
 
+    speaking_tools = ("test_tool_with_logging",)
+
     def __init__(
         self,
         offers: Sequence[Offer],

@@ -86,8 +86,9 @@ async def test_an_answer_in_time_is_json() -> None:
     [
         (b'{"method":"tools/call","params":{"_meta":{"progressToken":7}}}', (b"x-other", b"1")),
         (b'{"method":"subscriptions/listen"}', (b"mcp-method", b"subscriptions/listen")),
+        (CALL, (b"mcp-protocol-version", b"2026-07-28")),
     ],
-    ids=["progress", "news"],
+    ids=["progress", "news", "the SDK chooses"],
 )
 async def test_who_asks_for_more_than_the_answer_gets_the_protocols_stream(
     body: bytes, header: tuple[bytes, bytes]
@@ -96,6 +97,17 @@ async def test_who_asks_for_more_than_the_answer_gets_the_protocols_stream(
     client, stream = Client(body, BOTH, header), Protocol(is_let=True)
     await client.ask(Answering(never, stream))
     assert stream.got == body
+
+
+async def test_a_tool_that_says_something_before_it_answers_gets_a_stream() -> None:
+    """MCP 2025-11-25, logging: in JSON there is no place for it, and the SDK would drop it."""
+    body = b'{"method":"tools/call","params":{"name":"talk"}}'
+    client, stream = Client(body), Protocol(is_let=True)
+    await client.ask(Answering(never, stream, ["talk"]))
+    assert stream.got == body
+    client, quiet = Client(body.replace(b"talk", b"talker")), Protocol(is_let=True)
+    await client.ask(Answering(quiet, never, ["talk"]))
+    assert client.body == b'{"ok":1}'
 
 
 async def test_a_client_that_leaves_ends_its_call() -> None:
