@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -58,10 +57,11 @@ def main(words: list[str]) -> int:
     names = asked.vault or (["1k"] if asked.quick else ["wdd", "100k"])
     rows = asked.only or [row.key for row in ROWS]
     peers = Peers(cache, "they were not asked for") if asked.no_peers else engines.installed(cache)
+    target = Path(asked.json) if asked.json else cache / "run.json"
     results = Results(about.machine(peers))
     rounds = asked.rounds or (5 if asked.quick else 11)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        run = Run(results, Path(scratch), peers, rounds, asked.quick, {})
+        run = Run(results, Path(scratch), peers, rounds, asked.quick, target, {})
         for key, value in results.about.items():
             print(f"{key}: {value}")
         for name in names:
@@ -69,9 +69,7 @@ def main(words: list[str]) -> int:
         if not asked.only:
             for name in PLOTTED[:2] if asked.quick else PLOTTED:
                 _plot(run, name, cache)
-    target = Path(asked.json) if asked.json else cache / "run.json"
-    target.write_text(json.dumps(results.as_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return _tell(results, target)
+    return _tell(results, run.target)
 
 
 def _asked(words: list[str]) -> argparse.Namespace:
@@ -110,6 +108,7 @@ def _row(run: Run, key: str, measure: Measure, vault: Measured) -> None:
         anyio.run(measure, run, vault)
     except (Exception, ExceptionGroup) as error:  # noqa: BLE001 (a server of whomever may end in any way)
         run.miss(key, vault.name, f"it failed: {_cause(error)}")
+    run.write()
 
 
 def _cause(error: BaseException) -> str:

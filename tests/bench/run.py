@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -28,13 +29,16 @@ LOOKS = 60
 
 @dataclass
 class Run:
-    """One run of the bench. `questions` of a vault are shared by its rows, so that none is ever asked twice."""
+    """One run of the bench, written to `target` as it goes on.
+
+    `questions` of a vault are shared by its rows, so that none is ever asked twice."""
 
     results: Results
     scratch: Path
     peers: Peers
     rounds: int
     is_quick: bool
+    target: Path
     asked: dict[str, Questions]
 
     def questions(self, vault: Measured) -> Questions:
@@ -76,6 +80,11 @@ class Run:
         """A bound of the median itself."""
         mine = Times.of(ours)
         self.tell(Figure(row, vault, what, mine.p50, target if is_aimed else None, unit=target.unit, ours=mine))
+
+    def write(self) -> None:
+        """Write down what was found until now."""
+        text = json.dumps(self.results.as_json(), indent=1, ensure_ascii=False)
+        self.target.write_text(text + "\n", encoding="utf-8")
 
     def miss(self, row: str, vault: str, why: str) -> None:
         self.results.missing.append(Missing(row, vault, why))
