@@ -136,6 +136,7 @@ class Census(Generic[F]):
         self._lock = threading.Lock()
         self._folders: dict[VaultPath, Listing[F]] = {}
         self._linked: set[VaultPath] = set()
+        self._has_new_link = False
         self._told: Folders[F] = MappingProxyType({})
         self._is_told = False
         self._choice = Choice(Mode.WALK, "nothing was looked at yet")
@@ -192,9 +193,12 @@ class Census(Generic[F]):
             if watching.is_lost:
                 return self._start_over(check)
             watching.is_lost = True
-            self._apply(changes, check)
-            watching.is_lost = False
-            if not watching.has_half_a_move:
+            try:
+                self._apply(changes, check)
+            except OSError:  # a new folder cannot be watched; starting over says why
+                return self._start_over(check)
+            watching.is_lost = self._has_new_link
+            if not watching.has_half_a_move and not watching.is_lost:
                 break
             changes = watching.changes()
         return self._start_over(check) if watching.is_lost else None
@@ -276,9 +280,10 @@ class Census(Generic[F]):
         """Watch and look at everything; False when folders were moved meanwhile. Raises OSError when it cannot be watched."""
         watching = self._watching = Watching()
         self._adopt(ROOT, self._scan(ROOT, check))
+        self._has_new_link = False
         if not watching.is_lost:
             self._apply(watching.changes(), check)
-        return not watching.is_lost
+        return not watching.is_lost and not self._has_new_link
 
     def _choose(self) -> None:
         try:
@@ -331,6 +336,7 @@ class Census(Generic[F]):
 
     def _file(self, path: VaultPath, seen: os.stat_result) -> F:
         if seen.st_nlink > 1:
+            self._has_new_link |= path not in self._linked  # no event tells of the names that it had before
             self._linked.add(path)
         else:
             self._linked.discard(path)
