@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench import plot
-from tests.bench.model import ROWS, Figure, Results, Row, Times
+from tests.bench.model import NAMED, ROWS, Figure, Results, Row, Times
 from tests.support.service import ROOT
 
 FOLDER: Final = ROOT / "docs" / "explanation"
@@ -29,6 +29,7 @@ INTRO: Final = """\
 
 What a search, a list or a write costs, beside others that do the same, and how much memory it takes.
 All figures are of one run of `python -m tests.bench`, on one machine; on yours the times are others, the ratios about these.
+Where the load at its beginning (below) is above the number of cores, other work ran beside: times are then long, and ratios less sure.
 [Contributing](../contributing.md#measure-it) tells how to make them yourself, [search](search.md) why they are as they are."""
 
 HOW: Final = """\
@@ -104,6 +105,10 @@ def _shortfalls(results: Results) -> Iterator[str]:
     for figure in results.figures:
         if figure.verdict == "missed":
             yield f"- Missed: {figure.what}, {figure.vault}{_against(figure)}: {_value(figure)}, not {figure.target}."
+    measured = _vaults(results)
+    yield from (
+        f"- Not measured: any row on {name}; this run was without it." for name in NAMED if name not in measured
+    )
     for gap in results.missing:
         yield f"- Not measured: `{gap.row}` on {gap.vault}: {gap.why}."
 
