@@ -23,6 +23,7 @@ _OF_THE_VAULT: Final = frozenset(
         "vault readable",
         "vault writable",
         "file system and locks",
+        "changes",
         "history",
         "scheduler",
         "leftovers",
@@ -43,7 +44,7 @@ def checks(*, at_the_edge: bool = False) -> Sequence[tuple[str, Check]]:
 
 
 def _all() -> Sequence[tuple[str, Check]]:
-    from ops.checks import past, places, plugins, public, running, signin, vault
+    from ops.checks import changes, past, places, plugins, public, running, signin, vault
 
     return (
         ("vault there", vault.is_there),
@@ -63,6 +64,7 @@ def _all() -> Sequence[tuple[str, Check]]:
         ("repositories", vault.repositories),
         ("names", vault.names),
         ("plugins", plugins.plugins),
+        ("changes", changes.seen),
         ("state files", signin.state_files),
         ("sign-in", signin.way_in),
         ("audit log", signin.audit_log),
