@@ -337,9 +337,7 @@ class Census(Generic[F]):
     def _file(self, path: VaultPath, seen: os.stat_result) -> F:
         if seen.st_nlink > 1:
             self._has_new_link |= path not in self._linked  # no event tells of the names that it had before
-            self._linked.add(path)
-        else:
-            self._linked.discard(path)
+            self._linked.add(path)  # for good: who holds it open by a name that is removed may go on writing
         return self._make(path, seen.st_size, seen.st_mtime_ns, _mark(seen))
 
     # -- what is known --

@@ -163,7 +163,9 @@ class Storm:
         self._place().symlink_to(self._random.choice((self._file, self._folder))())
 
     def _second_name(self) -> None:
-        self._place().hardlink_to(self._file())
+        place, file = self._place(), self._file()
+        if "/." not in f"{place}{file}":  # by a hidden name: not told of (docs/explanation/search.md, Never stale)
+            place.hardlink_to(file)
 
     def _fifo(self) -> None:
         os.mkfifo(self._place())

@@ -114,3 +114,16 @@ def test_a_second_name_in_the_vault_is_seen_through(tmp_path: Path) -> None:
         _same(it)
         (it.folder / "b.md").unlink()
         _same(it)
+
+
+def test_who_writes_by_a_name_that_was_removed_is_seen_by_the_other(tmp_path: Path) -> None:
+    """The event names the removed one."""
+    with watched(tmp_path / "vault") as it:
+        (it.folder / "a.md").write_text("one")
+        (it.folder / "b.md").hardlink_to(it.folder / "a.md")
+        _same(it)
+        with (it.folder / "b.md").open("r+b", buffering=0) as file:
+            (it.folder / "b.md").unlink()
+            _same(it)
+            file.write(b"two")
+            _same(it)
