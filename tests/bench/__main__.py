@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import anyio
 
+from service import logs
 from tests.bench import about, engines
 from tests.bench.engines import Peers
 from tests.bench.model import ROWS, Results, Row
@@ -52,6 +54,7 @@ PLOTTED = ("100", "1k", "10k")
 def main(words: list[str]) -> int:
     """Run the rows that were asked for; print and write what was found."""
     asked = _asked(words)
+    logs.configure(io.StringIO(), level="warning", log_format="json")  # of the vaults that are opened in this process
     cache = Path(asked.cache).resolve()
     cache.mkdir(parents=True, exist_ok=True)
     names = asked.vault or (["1k"] if asked.quick else ["wdd", "100k"])

@@ -24,7 +24,8 @@ from tests.support.service import LEGACY, MODERN, ROOT, wait_until
 TO_BARE = Target(0.35, is_least=True)
 ONE_CLIENT = Target(15, "ms")
 CLIENTS = 32
-FEW_A_SECOND, MANY_A_SECOND = 600, 2500
+FEW_A_SECOND, MANY_A_SECOND = 1_500, 10_000
+"""Queries that are ready; where they run out early, the rate is that of the time until then."""
 
 
 async def measure(run: Run, vault: Measured) -> None:
@@ -41,14 +42,16 @@ async def measure(run: Run, vault: Measured) -> None:
                 late: list[float] = []
                 for _ in range(windows):
                     queries = run.questions(vault).mixed(int(FEW_A_SECOND * window_s))
+                    began = time.perf_counter()
                     took = await loopback.crowd(
                         service.port, era, "search_notes", queries, CLIENTS, window_s, token=token
                     )
-                    rates["ours"].append(len(took) / window_s)
+                    rates["ours"].append(len(took) / (time.perf_counter() - began))
                     late += took
                     echoes = [f"echo {number}" for number in range(int(MANY_A_SECOND * window_s))]
+                    began = time.perf_counter()
                     took = await loopback.crowd(bare_port, era, "echo", echoes, CLIENTS, window_s)
-                    rates["bare"].append(len(took) / window_s)
+                    rates["bare"].append(len(took) / (time.perf_counter() - began))
                 ratio = statistics.median(
                     mine / ceiling for mine, ceiling in zip(rates["ours"], rates["bare"], strict=True)
                 )

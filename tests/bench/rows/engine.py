@@ -14,7 +14,7 @@ from service.search.query import Query, search
 from service.store.census import Folders
 from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment, Picture
-from tests.bench.model import Target
+from tests.bench.model import Target, aimed
 from tests.bench.run import Run, in_process
 from tests.bench.turns import timed
 from tests.bench.vaults import Measured
@@ -36,7 +36,15 @@ async def measure(run: Run, vault: Measured) -> None:
                 passes.append(timed(lambda: _pass(moment)))
                 ours.append(timed(lambda words=words: search(still, Query(words))))  # type: ignore[misc]
                 whole.append(timed(lambda words=others: search(opened, Query(words))))  # type: ignore[misc]
-            run.compare("engine", vault.name, f"alone, {kind}", ours, passes, "one pass over the memory", TARGET)
+            run.compare(
+                "engine",
+                vault.name,
+                f"alone, {kind}",
+                ours,
+                passes,
+                "one pass over the memory",
+                aimed(TARGET, vault.name),
+            )
             what = f"with the look for changes, {kind}"
             run.compare("engine", vault.name, what, whole, passes, "one pass over the memory", None)
 
