@@ -48,7 +48,6 @@ _ACCENTS: Final = {
 """Marks that go once letters are taken apart, joiners, and letters that cannot be taken apart."""
 
 _NOT_ASCII: Final = re.compile("[^\x00-\x7f]+")
-_RUN: Final = re.compile(rb"[0-9A-Za-z]*[\x80-\xff][0-9A-Za-z\x80-\xff]*")
 _KEPT: Final = bytes(code if code >= 0x80 or chr(code).isalnum() or code == 0x0A else 0x20 for code in range(0x100))
 _LOWERED: Final = _KEPT.lower()
 _CACHED_CHARS: Final = 16
@@ -80,7 +79,10 @@ def others(text: bytes) -> bytes:
     here; only of a word that begins as it is compared, and goes on otherwise (`exposé`), the beginning stands in both.
     `text` is in UTF-8; nothing is here when it is ASCII.
     """
-    return b"" if text.isascii() else BLANK.join(filter(None, map(_other, _RUN.findall(text))))
+    if text.isascii():
+        return b""
+    odd = BLANK.join(line for line in text.split(LINE_END) if not line.isascii())
+    return BLANK.join(filter(None, [_other(run) for run in odd.translate(BARE).split() if not run.isascii()]))
 
 
 def _other(run: bytes) -> bytes:

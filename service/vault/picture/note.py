@@ -157,15 +157,16 @@ class Note(File):
         self._raw_links: Sequence[LinkUse] | bytes | None = None
         self._canvas_links: Sequence[LinkUse] | bytes | None = None
 
-    def look(self, before: Note | None, max_new_bytes: int | None = None) -> bytes | None:
+    def look(self, before: Note | None, max_new_bytes: int | None = None, folder: int | None = None) -> bytes | None:
         """Read the file and look at what may be shown of it; the bytes of its view, None when there is nothing to show.
 
         Args:
             before: what stood for the file until now. When its bytes are still the same, what is known of them stays known.
             max_new_bytes: a longer note that is not known and may hide something is not looked at: None, and `version` stays
                 empty.
+            folder: the folder it lies in, open; None to open it here.
         """
-        data = self._bytes()
+        data = self._bytes() if folder is None else self._bytes_in(folder)
         if data is None:
             return None
         version = version_of(data)
@@ -213,9 +214,18 @@ class Note(File):
 
     def _bytes(self) -> bytes | None:
         try:
-            with self._root.folder(self.path.parent) as folder:
-                descriptor = os.open(self.path.name, READ_FLAGS, dir_fd=folder)
+            folder = self._root.open_folder(self.path.parent)
         except (AppError, OSError):
+            return None
+        try:
+            return self._bytes_in(folder)
+        finally:
+            os.close(folder)
+
+    def _bytes_in(self, folder: int) -> bytes | None:
+        try:
+            descriptor = os.open(self.path.name, READ_FLAGS, dir_fd=folder)
+        except OSError:
             return None
         try:
             seen = os.fstat(descriptor)

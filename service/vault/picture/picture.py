@@ -6,7 +6,9 @@ it is in the block, and its facts can be asked of its `Note`. Neither is ever ol
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from service.errors import AppError
 from service.guards import paths
 from service.guards.folders import Scope
 from service.guards.paths import VaultPath
@@ -81,7 +84,7 @@ class Picture:
 
     def __init__(self, root: Root, freshness: str = "auto") -> None:
         """`freshness` is how to keep up with the vault: `auto`, `events` or `walk` (STRONGROOM_FRESHNESS)."""
-        root = root.whole
+        self._root = root = root.whole
         self._scope: Scope | None = None
         self._census = Census[Note](root, partial(Note, root), self._noticed, freshness)
         self._look_shared = Shared(self._census.now)
@@ -144,6 +147,7 @@ class Picture:
         """Look into every note that came or changed; one that cannot be read is tried again the next time."""
         looked_s = 0.0
         unread: dict[VaultPath, _Change] = {}
+        reached = _Reached(self._root)
         try:
             while self._pending:
                 check()
@@ -156,7 +160,9 @@ class Picture:
                 if after is None:
                     continue
                 began = time.thread_time()
-                shown = after.look(change.like, MAX_LATE_BYTES if looked_s >= LOOKING_S else None)
+                shown = after.look(
+                    change.like, MAX_LATE_BYTES if looked_s >= LOOKING_S else None, reached.folder_of(path)
+                )
                 looked_s += time.thread_time() - began
                 if not after.is_shown:
                     self._unshown[path] = after
@@ -166,6 +172,31 @@ class Picture:
                     text = folded(shown)
                     self._block.add(after, folded_name(after), text, words.others(text))
         finally:
+            reached.close()
             with self._noticing:
                 for path, change in unread.items():
                     self._pending.setdefault(path, change)
+
+
+class _Reached:
+    """The folder that was read last, kept open: notes come folder by folder."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._path: VaultPath | None = None
+        self._folder: int | None = None
+
+    def folder_of(self, path: VaultPath) -> int | None:
+        """The open folder of a file; None when it cannot be opened."""
+        if path.parts[:-1] != (self._path.parts if self._path else None):
+            self.close()
+            self._path = path.parent
+            with contextlib.suppress(AppError, OSError):
+                self._folder = self._root.open_folder(self._path)
+        return self._folder
+
+    def close(self) -> None:
+        """Keep none open."""
+        if self._folder is not None:
+            os.close(self._folder)
+        self._path = self._folder = None
