@@ -106,21 +106,23 @@ class _Asked:
     def best(self, question: Question, table: Table, count: int) -> list[_Match]:
         """At least `count` of the best notes, in order; all when there are fewer."""
         firsts = list(accumulate((len(segment.notes) for segment in self.segments), initial=0))
-        looked_into: list[_Match] = []
-        others: list[_Match] = []
-        closeness = _Closeness(question, table.weights)
+        found: list[tuple[_Match, Segment, int]] = []
         for score, at in table.best(max(count, _LOOKED_INTO)):
             where = bisect_right(firsts, at) - 1
             segment, index = self.segments[where], at - firsts[where]
             note = segment.notes[index]
-            if note is None:
-                continue
-            if len(looked_into) < _LOOKED_INTO:
-                looked_into.append(_Match(note, score + closeness.of(segment, index)))
-            else:
-                others.append(_Match(note, score))
+            if note is not None:
+                found.append((_Match(note, score), segment, index))
         by_relevance = _key(Order.RELEVANCE)
-        return [*sorted(looked_into, key=by_relevance), *sorted(others, key=by_relevance)]
+        found.sort(key=lambda one: by_relevance(one[0]))  # ties by path: where a note lies in the block must not count
+        closeness = _Closeness(question, table.weights)
+        looked_into = [
+            _Match(match.note, match.score + closeness.of(segment, index))
+            for match, segment, index in found[:_LOOKED_INTO]
+        ]
+        others = [match for match, _, _ in found[_LOOKED_INTO:]]
+        by_relevance = _key(Order.RELEVANCE)
+        return [*sorted(looked_into, key=by_relevance), *others]
 
     def all(self, table: Table, order: Order) -> list[_Match]:
         """Every note that holds a word, in order."""
