@@ -44,7 +44,7 @@ class Hung:
                 assert self.let_go.wait(WITHIN_S)
             return read(note)
 
-        monkeypatch.setattr(Note, "_bytes", bytes_of)
+        monkeypatch.setattr(Note, "_bytes_in", bytes_of)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_once_it_is_done_the_facts_are_known_without_reading(desk: Desk, monkeyp
     warming = Warming(desk.vault.picture)
     warming.start()
     assert ended(warming)
-    monkeypatch.setattr(Note, "_bytes", None)
+    monkeypatch.setattr(Note, "_bytes_in", None)
     [files] = [listing.files for listing in desk.vault.picture.folders().values()]
     assert [tag.name for tag in files["a.md"].tags] == ["tag"]
     assert {name: len(note.tasks) for name, note in files.items()} == {"a.md": 1, "b.md": 0}

@@ -215,7 +215,7 @@ def test_only_the_notes_of_the_page_are_read(desk: Desk, monkeypatch: pytest.Mon
         read.append(note)
         return bytes_of(note)
 
-    monkeypatch.setattr(Note, "_bytes", counted)
+    monkeypatch.setattr(Note, "_bytes_in", counted)
     for part, pages in ((Part.BOTH, 2), (Part.CONTENT, 4), (Part.FRONTMATTER, 4)):
         read.clear()
         assert search(desk.vault, Query("word", part=part, limit=4)).notes == 30
