@@ -10,8 +10,9 @@ from typing import Final
 from ops.checks.finding import Finding, Patient, ok, warn
 from service.settings import Settings
 from service.store import fresh
-from service.store.census import Census, File
+from service.store.census import Census
 from service.store.fresh import LOCAL, Choice, Mode, Mounts
+from service.store.listings import File
 from service.store.root import Root
 
 _LIMIT: Final = Path("/proc/sys/fs/inotify/max_user_watches")

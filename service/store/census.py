@@ -10,33 +10,31 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias
 
 import structlog
 
-from service.errors import AppError
-from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
-from service.store import fresh
+from service.store import fresh, looking
 from service.store.fresh import Choice, Mode, Mounts
+from service.store.listings import F, Folders, Listing
+from service.store.looking import Looking
 from service.store.root import Root
-from service.store.watching import Changes, Watching, is_seen
+from service.store.sharing import held
+from service.store.watching import Changes, Watching
 
 log = structlog.get_logger()
 
-UNSURE_NS: Final = 2_000_000_000
-"""Nanoseconds for which a file that has just changed may change again without another time stamp, on the coarsest disks."""
-
-NO_MARK: Final = 0
-"""The mark of a file that may have changed since, whatever its times say."""
+TRY_AGAIN_S: Final = 60.0
+"""Seconds after which watching is tried again where it was given up: storms end, and limits are raised."""
 
 _MAX_ROUNDS: Final = 5
 """Times that all is looked at again because folders were moved meanwhile, before events are done without."""
@@ -46,23 +44,6 @@ _TOO_FEW: Final = {
     errno.EMFILE: "the kernel gives this user no more watchers; raise fs.inotify.max_user_instances",
 }
 
-_WAIT_S: Final = 0.1
-_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class File:
-    """One visible file as it was last seen. `mtime_ns` counts from 1970; equal marks mean the same file, unchanged."""
-
-    __slots__ = ("mark", "mtime_ns", "path", "size_bytes")
-
-    def __init__(self, path: VaultPath, size_bytes: int, mtime_ns: int, mark: int) -> None:
-        self.path = path
-        self.size_bytes = size_bytes
-        self.mtime_ns = mtime_ns
-        self.mark = mark
-
-
-F = TypeVar("F", bound=File)
 
 Make: TypeAlias = Callable[[VaultPath, int, int, int], F]
 """Makes the object for a file, as `File` itself does."""
@@ -70,19 +51,6 @@ Make: TypeAlias = Callable[[VaultPath, int, int, int], F]
 OnChange: TypeAlias = Callable[[VaultPath, F | None, F | None, F | None], None]
 """Takes the path of a file, what stood for it, what stands for it now, and what stood for a file that most likely had its bytes:
 the first of these, or one that was moved."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Listing(Generic[F]):
-    """What is visible directly in one folder. Never changed, only replaced; equal only to itself."""
-
-    path: VaultPath
-    files: Mapping[str, F] = field(default_factory=dict)
-    folders: tuple[str, ...] = ()
-
-
-Folders: TypeAlias = Mapping[VaultPath, Listing[F]]
-"""All visible folders by their paths, the vault's root among them. A snapshot: it does not change any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +102,7 @@ class Census(Generic[F]):
         self._on_change = on_change
         self._asked = asked
         self._lock = threading.Lock()
+        self._looking = Looking(root)
         self._folders: dict[VaultPath, Listing[F]] = {}
         self._linked: set[VaultPath] = set()
         self._has_new_link = False
@@ -143,6 +112,7 @@ class Census(Generic[F]):
         self._watching: Watching | None = None
         self._mounts: Mounts | None = None
         self._place: tuple[int, int] | None = None
+        self._try_again_at = math.inf
 
     def now(self, check: Callable[[], None] = lambda: None) -> Folders[F]:
         """The folders as they are: everything that had happened when this was called is in it.
@@ -155,12 +125,15 @@ class Census(Generic[F]):
         """
         with held(self._lock, check):
             self._root.check()
+            self._looking.has_missed = False
             if self._is_elsewhere():
                 self._start_over(check)
             elif self._choice.mode is Mode.WALK:
                 self._adopt(ROOT, self._scan(ROOT, check))
             else:
                 self._follow(check)
+            if self._looking.has_missed and self._watching is not None:
+                self._watching.is_lost = True
             if not self._is_told:
                 self._told, self._is_told = MappingProxyType(dict(self._folders)), True
             return self._told
@@ -217,7 +190,7 @@ class Census(Generic[F]):
         """Look at some names in one folder."""
         files, folders = dict(listing.files), set(listing.folders)
         anew: list[VaultPath] = []
-        for name, seen in _seen(self._root, listing.path, names):
+        for name, seen in self._looking.at(listing.path, names):
             path = listing.path.child(name)
             files.pop(name, None)
             is_folder = seen is not None and stat.S_ISDIR(seen.st_mode)
@@ -242,8 +215,8 @@ class Census(Generic[F]):
         for path in self._linked:
             listing = self._folders.get(path.parent)
             known = listing.files.get(path.name) if listing else None
-            for _, seen in _seen(self._root, path.parent, {path.name: False}):
-                if seen is None or known is None or known.mark == NO_MARK or known.mark != _mark(seen):
+            for _, seen in self._looking.at(path.parent, {path.name: False}):
+                if seen is None or known is None or known.mark == looking.NO_MARK or known.mark != looking.mark(seen):
                     found.setdefault(path.parent, {}).setdefault(path.name, False)
         return found
 
@@ -254,6 +227,8 @@ class Census(Generic[F]):
         held_root = os.fstat(self._root.fd)
         place = (held_root.st_dev, held_root.st_ino)
         is_same, self._place = place == self._place, place
+        if time.monotonic() > self._try_again_at:
+            return True
         return not is_same or (self._mounts is not None and self._mounts.have_changed())
 
     def _start_over(self, check: Callable[[], None]) -> None:
@@ -286,6 +261,7 @@ class Census(Generic[F]):
         return not watching.is_lost and not self._has_new_link
 
     def _choose(self) -> None:
+        self._try_again_at = math.inf
         try:
             self._mounts = self._mounts or Mounts()
             self._mounts.have_changed()
@@ -297,6 +273,7 @@ class Census(Generic[F]):
 
     def _give_up(self, why: str) -> None:
         self._decide(Choice(Mode.WALK, why))
+        self._try_again_at = time.monotonic() + TRY_AGAIN_S
 
     def _decide(self, choice: Choice) -> None:
         if choice != self._choice:
@@ -324,13 +301,13 @@ class Census(Generic[F]):
         known = self._folders.get(path)
         files: dict[str, F] = {}
         folders: list[str] = []
-        for name, seen in _visible(self._root, path, self._watching):
+        for name, seen in self._looking.into(path, self._watching):
             if seen is None:
                 folders.append(name)
                 continue
             before = known.files.get(name) if known else None
-            mark = _mark(seen)
-            is_same = before is not None and mark != NO_MARK and mark == before.mark
+            mark = looking.mark(seen)
+            is_same = before is not None and mark != looking.NO_MARK and mark == before.mark
             files[name] = before if before is not None and is_same else self._file(path.child(name), seen)
         return Listing(path, files, tuple(sorted(folders)))
 
@@ -338,7 +315,7 @@ class Census(Generic[F]):
         if seen.st_nlink > 1:
             self._has_new_link |= path not in self._linked  # no event tells of the names that it had before
             self._linked.add(path)  # for good: who holds it open by a name that is removed may go on writing
-        return self._make(path, seen.st_size, seen.st_mtime_ns, _mark(seen))
+        return self._make(path, seen.st_size, seen.st_mtime_ns, looking.mark(seen))
 
     # -- what is known --
 
@@ -380,120 +357,9 @@ class Census(Generic[F]):
             yield noticed
         finally:
             gone = noticed.gone()
-            moved = {file.mark: file for _, file in gone if file.mark != NO_MARK}
+            moved = {file.mark: file for _, file in gone if file.mark != looking.NO_MARK}
             self._linked -= {path for path, _ in gone}
             for path, file in gone:
                 self._on_change(path, file, None, None)
             for path, before, after in noticed.come():
                 self._on_change(path, before, after, before or moved.get(after.mark))
-
-
-def within(folders: Folders[F], scope: Scope) -> Folders[F]:
-    """The same as if there were nothing outside the folders of `scope`: above them a bare way, nothing beside it."""
-    kept: dict[VaultPath, Listing[F]] = {}
-    for path, listing in folders.items():
-        if scope.holds(path):
-            kept[path] = listing
-            continue
-        way = {one.parts[len(path.parts)] for one in scope.below(path) if _is_there(folders, one)}
-        if way or path == ROOT:
-            kept[path] = Listing(
-                path,
-                {name: found for name, found in listing.files.items() if name in way},
-                tuple(name for name in listing.folders if name in way),
-            )
-    return kept
-
-
-@contextmanager
-def held(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
-    """Hold a lock, waiting for it no longer than `check` allows."""
-    while not lock.acquire(timeout=_WAIT_S):
-        check()
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _is_there(folders: Folders[F], path: VaultPath) -> bool:
-    around = folders.get(path.parent)
-    return around is not None and (path.name in around.files or path.name in around.folders)
-
-
-def _mark(seen: os.stat_result) -> int:
-    if max(seen.st_mtime_ns, seen.st_ctime_ns) > time.time_ns() - UNSURE_NS:
-        return NO_MARK
-    return hash((seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)) or 1
-
-
-def _seen(root: Root, folder: VaultPath, names: Mapping[str, bool]) -> Iterator[tuple[str, os.stat_result | None]]:
-    """What the disk says of some names in a folder: None for what is not there."""
-    try:
-        descriptor = root.open_folder(folder)
-    except (OSError, AppError):
-        yield from ((name, None) for name in names)
-        return
-    try:
-        for name in names:
-            try:
-                yield name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            except OSError:
-                yield name, None
-    finally:
-        os.close(descriptor)
-
-
-def _visible(root: Root, folder: VaultPath, watching: Watching | None) -> Iterator[tuple[str, os.stat_result | None]]:
-    """The names of what is visible in a folder; regular files with what the disk says of them, folders with None.
-
-    It is watched from before it is listed.
-
-    Raises:
-        OSError: it could not be watched, though it can be read.
-    """
-    try:
-        held = root.open_folder(folder)
-    except (OSError, AppError):
-        return
-    try:
-        failure = None if watching is None else _failure(lambda: watching.add(folder, held))
-        try:
-            descriptor = os.open(".", _FOLDER_FLAGS, dir_fd=held)
-        except OSError:
-            return
-        try:
-            if failure is not None:
-                raise failure
-            yield from _entries(descriptor, folder)
-        finally:
-            os.close(descriptor)
-    finally:
-        os.close(held)
-
-
-def _failure(work: Callable[[], None]) -> OSError | None:
-    try:
-        work()
-    except OSError as error:
-        return error
-    return None
-
-
-def _entries(descriptor: int, folder: VaultPath) -> Iterator[tuple[str, os.stat_result | None]]:
-    try:
-        with os.scandir(descriptor) as entries:
-            for entry in entries:
-                if not is_seen(folder, entry.name):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    yield entry.name, None
-                    continue
-                try:
-                    seen = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue
-                if stat.S_ISREG(seen.st_mode):
-                    yield entry.name, seen
-    except OSError:
-        return  # the disk gave up half-way: what was seen is still good

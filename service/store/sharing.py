@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Generic, TypeVar
-
-from service.store.census import held
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
+
+_WAIT_S: Final = 0.1
 
 
 class Shared(Generic[T]):
@@ -42,3 +43,14 @@ class Shared(Generic[T]):
             found = self._look(check)
             self._seen = began_ns, found
             return found
+
+
+@contextmanager
+def held(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock, waiting for it no longer than `check` allows."""
+    while not lock.acquire(timeout=_WAIT_S):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from service.guards import paths
 from service.guards.paths import VaultPath
-from service.store.census import Listing
 from service.store.files import Entry
+from service.store.listings import Listing
 from service.vault import frontmatter, listing, reach
 from service.vault.model import Page, Vault, page_of
 

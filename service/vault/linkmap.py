@@ -21,8 +21,8 @@ from service.guards import paths
 from service.guards.folders import Scope
 from service.guards.paths import VaultPath
 from service.guards.trust import LowTrust
-from service.store import census
-from service.store.census import Folders
+from service.store import sharing
+from service.store.listings import Folders
 from service.vault import linking
 from service.vault.parts.links import LinkKind
 from service.vault.picture import changes
@@ -105,7 +105,7 @@ class LinkMap:
     @contextmanager
     def named(self, folders: Folders[Note], check: Callable[[], None]) -> Iterator[Names]:
         """The names of all files of a snapshot."""
-        with census.held(self._lock, check), self._whole():
+        with sharing.held(self._lock, check), self._whole():
             self._name(folders)
             yield self._names
 
@@ -120,7 +120,7 @@ class LinkMap:
             if note is not None and _is_linked(note):
                 check()
                 linking.learn(note)
-        with census.held(self._lock, check), self._whole():
+        with sharing.held(self._lock, check), self._whole():
             self._name(folders)
             self._link(folders)
             yield self

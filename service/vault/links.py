@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from service.guards.paths import VaultPath
-from service.store.census import Folders
+from service.store.listings import Folders
 from service.store.reading import version_of
 from service.vault import linking, notes, patience, reach, survey
 from service.vault.linkmap import LinkMap, Source

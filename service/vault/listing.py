@@ -14,8 +14,8 @@ from typing import Final
 from service.errors import Unavailable
 from service.guards import paths
 from service.guards.paths import ROOT, VaultPath
-from service.store.census import File, Folders, Listing
 from service.store.files import Entry
+from service.store.listings import File, Folders, Listing
 from service.vault import reach
 from service.vault.model import Page, Vault, page_of
 from service.vault.picture.note import Note

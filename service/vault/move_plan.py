@@ -13,7 +13,7 @@ from typing import Final
 
 from service.errors import AppError, BadArgument, NoteExists, TooLarge, Unavailable
 from service.guards.paths import VaultPath
-from service.store.census import Folders
+from service.store.listings import Folders
 from service.store.together import Move, Rewrite
 from service.vault import linking, move_asked, patience, relinking, text
 from service.vault.model import Vault

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from service.guards import trust
 from service.guards.paths import ROOT, VaultPath
 from service.guards.trust import LowTrust
-from service.store.census import Folders, Listing
+from service.store.listings import Folders, Listing
 from service.vault.model import Vault
 from service.vault.picture.note import Note
 

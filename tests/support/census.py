@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 from service.guards import paths
 from service.guards.paths import VaultPath
-from service.store.census import Census, File
+from service.store.census import Census
+from service.store.listings import File
 from service.store.root import Root
 
 Truth: TypeAlias = Mapping[str, tuple[Mapping[str, bytes], tuple[str, ...]]]

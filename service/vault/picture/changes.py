@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from service.store.census import Folders, Listing
+from service.store.listings import Folders, Listing
 from service.vault.picture.note import Note
 
 Change: TypeAlias = tuple[Note | None, Note | None]

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from service.guards import paths
-from service.store.census import Listing
+from service.store.listings import Listing
 from service.vault.picture.note import Note
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar, overload
 from service.errors import AppError
 from service.guards import limits
 from service.guards.paths import VaultPath
-from service.store.census import File
+from service.store.listings import File
 from service.store.reading import READ_FLAGS, version_of
 from service.store.root import Root
 from service.vault import frontmatter, text, views

@@ -21,8 +21,9 @@ from service.guards import paths
 from service.guards.folders import Scope
 from service.guards.paths import VaultPath
 from service.guards.trust import LowTrust
-from service.store import census
-from service.store.census import Census, Folders
+from service.store import census, listings, sharing
+from service.store.census import Census
+from service.store.listings import Folders
 from service.store.root import Root
 from service.store.sharing import Shared
 from service.vault import words
@@ -113,7 +114,7 @@ class Picture:
             VaultMissing: the vault is not there.
         """
         folders = self._look_shared.now(check)
-        return folders if self._scope is None else census.within(folders, self._scope)
+        return folders if self._scope is None else listings.within(folders, self._scope)
 
     def now(self, check: Callable[[], None] = _never) -> Moment:
         """The vault with every note looked into. What was looked at stays known when `check` raises in between.
@@ -122,7 +123,7 @@ class Picture:
             VaultMissing: the vault is not there.
         """
         folders = self.folders(check)
-        with census.held(self._looking, check):
+        with sharing.held(self._looking, check):
             self._look(check)
             return Moment(folders, self._block.segments(), tuple(self._unshown.values()), self._scope)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from service.search.query import Query, search
-from service.store.census import Folders
+from service.store.listings import Folders
 from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment, Picture
 from tests.bench.model import Target, aimed

@@ -19,7 +19,7 @@ from service.guards import paths
 from service.jobs import warming as jobs
 from service.jobs.warming import Warming
 from service.search.query import Query, search
-from service.store import census
+from service.store import looking
 from service.vault import notes
 from service.vault.picture.note import Note
 from tests.support.desk import Desk, desk_in
@@ -35,14 +35,14 @@ class Hung:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reached, self.let_go = threading.Event(), threading.Event()
         self.by: list[str] = []
-        read = Note._bytes
+        read = Note._bytes_in
 
-        def bytes_of(note: Note) -> bytes | None:
+        def bytes_of(note: Note, folder: int) -> bytes | None:
             if note.path.name == "hung.md":
                 self.by.append(threading.current_thread().name)
                 self.reached.set()
                 assert self.let_go.wait(WITHIN_S)
-            return read(note)
+            return read(note, folder)
 
         monkeypatch.setattr(Note, "_bytes_in", bytes_of)
 
@@ -103,7 +103,7 @@ def test_a_search_that_comes_before_it_is_done_is_complete(desk: Desk, hung: Hun
 def test_once_it_is_done_the_facts_are_known_without_reading(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Views first, then links, tags and tasks."""
     desk.put({"a.md": "#tag [[b]]\n- [ ] task\n", "b.md": "plain\n"})
-    monkeypatch.setattr(census, "UNSURE_NS", 0)  # else what has just changed is read again
+    monkeypatch.setattr(looking, "UNSURE_NS", 0)  # else what has just changed is read again
     warming = Warming(desk.vault.picture)
     warming.start()
     assert ended(warming)

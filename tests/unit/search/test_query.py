@@ -12,7 +12,7 @@ from service.errors import BadArgument, NoteNotFound, Unavailable
 from service.guards import limits, paths
 from service.search import literal
 from service.search.query import Found, Mode, Order, Part, Query, search
-from service.store import census
+from service.store import looking
 from service.vault import survey, tags
 from service.vault.picture import picture
 from service.vault.picture.note import Note
@@ -209,11 +209,11 @@ def test_only_the_notes_of_the_page_are_read(desk: Desk, monkeypatch: pytest.Mon
     moment = desk.vault.picture.now()
     monkeypatch.setattr(Picture, "now", lambda picture, check: moment)
     read: list[Note] = []
-    bytes_of = Note._bytes
+    bytes_of = Note._bytes_in
 
-    def counted(note: Note) -> bytes | None:
+    def counted(note: Note, folder: int) -> bytes | None:
         read.append(note)
-        return bytes_of(note)
+        return bytes_of(note, folder)
 
     monkeypatch.setattr(Note, "_bytes_in", counted)
     for part, pages in ((Part.BOTH, 2), (Part.CONTENT, 4), (Part.FRONTMATTER, 4)):
@@ -272,7 +272,7 @@ def test_what_is_asked_for_is_not_left_out_by_its_own_name(desk: Desk) -> None:
 
 def test_a_note_that_has_gone_from_among_many_is_not_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue 6: its place in the block is dead, though the block is not written anew for it."""
-    monkeypatch.setattr(census, "UNSURE_NS", 0)
+    monkeypatch.setattr(looking, "UNSURE_NS", 0)
     desk.put({f"{number}.md": "word" for number in range(40)})
     assert search(desk.vault, Query("word")).notes == 40
     (desk.folder / "7.md").unlink()

@@ -17,10 +17,11 @@ from service.errors import VaultMissing
 from service.guards import paths
 from service.guards.folders import Scope
 from service.guards.paths import ROOT, VaultPath
-from service.store import census, inotify
-from service.store.census import Census, File, Folders
+from service.store import inotify, listings, looking
+from service.store.census import Census
 from service.store.fresh import Mode
 from service.store.inotify import Inotify
+from service.store.listings import File, Folders
 from service.store.root import Root
 from tests.support import changing
 
@@ -170,7 +171,7 @@ def test_a_moved_folder_s_files_are_told_with_what_stood_for_them(
     watched: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that nobody has to find out again what they hold."""
-    monkeypatch.setattr(census, "UNSURE_NS", 0)
+    monkeypatch.setattr(looking, "UNSURE_NS", 0)
     likes: dict[str, str] = {}
     (watched.vault / "x").mkdir()
     (watched.vault / "x/a.md").write_text("1", encoding="utf-8")
@@ -252,6 +253,47 @@ def test_without_watches_all_is_looked_at_each_time(
     assert watched.census.state().choice.mode is Mode.WALK
 
 
+def test_watching_is_tried_again_after_a_while(watched: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit may be raised, and a storm of moved folders ends: looking at everything must not stay for that."""
+
+    def refuse(self: Inotify, folder: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Inotify, "add", refuse)
+        watched.check()
+    watched.check()
+    assert watched.census.state().choice.mode is Mode.WALK
+    monkeypatch.setattr(watched.census, "_try_again_at", 0.0)
+    watched.check()
+    assert watched.census.state().choice.mode is Mode.EVENTS
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOMEM])
+@pytest.mark.parametrize("call", ["scandir", "stat"])
+def test_what_could_not_be_looked_at_for_the_moment_is_looked_at_by_the_next_question(
+    watched: Kept, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    """Nobody tells that a fault has gone: it must not stand for the truth until the next change."""
+    (watched.vault / "x").mkdir()
+    (watched.vault / "x/a.md").write_bytes(b"1")
+    watched.check()
+    real = getattr(os, call)
+
+    def fail(path: object = ".", **more: object) -> object:
+        if call == "stat" and path != "b.md":
+            return real(path, **more)
+        raise OSError(number, os.strerror(number))
+
+    (watched.vault / "y").mkdir()
+    (watched.vault / "y/b.md").write_bytes(b"1")
+    (watched.vault / "b.md").write_bytes(b"1")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        watched.census.now()
+    watched.check()
+
+
 def test_a_question_given_up_half_way_loses_nothing(kept: Kept) -> None:
     """A deadline passes while folders are looked at: the next question looks at what was missed."""
     for name in ("x", "y", "z"):
@@ -276,7 +318,7 @@ def test_within_a_scope_there_is_nothing_else(kept: Kept) -> None:
         (kept.vault / name).parent.mkdir(parents=True, exist_ok=True)
         (kept.vault / name).write_bytes(b"1")
     scope = Scope.of([paths.folder("Work"), paths.folder("Deep/er"), paths.folder("Gone")])
-    limited = census.within(kept.census.now(), scope)
+    limited = listings.within(kept.census.now(), scope)
     assert sorted(str(file.path) for file in _files(limited)) == ["Deep/er/e.md", "Work/Sub/b.md", "Work/a.md"]
     assert sorted(map(str, limited)) == ["", "Deep", "Deep/er", "Work", "Work/Sub"]
     assert limited[ROOT].folders == ("Deep", "Work")

@@ -9,8 +9,9 @@ import pytest
 
 from service.guards.paths import ROOT, VaultPath
 from service.store import inotify
-from service.store.census import Census, File
+from service.store.census import Census
 from service.store.inotify import Event, Inotify
+from service.store.listings import File
 from service.store.root import Root
 from tests.support.census import watched
 

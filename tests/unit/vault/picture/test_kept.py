@@ -8,8 +8,8 @@ import pytest
 
 from service.guards import paths
 from service.guards.paths import ROOT
-from service.store import census
-from service.store.census import Listing
+from service.store import looking
+from service.store.listings import Listing
 from service.vault.picture.kept import Check, Kept
 from service.vault.picture.note import Note
 from tests.support.desk import Desk
@@ -35,7 +35,7 @@ def test_a_folder_is_worked_out_again_when_something_in_it_has_changed_and_no_ot
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """issue 6: computed once per change."""
-    monkeypatch.setattr(census, "UNSURE_NS", 0)
+    monkeypatch.setattr(looking, "UNSURE_NS", 0)
     desk.put({"a.md": "", "b/c.md": ""})
     kept, work = Kept(), Work()
 
