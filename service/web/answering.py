@@ -81,13 +81,13 @@ class Answering:
 def asks_for_stream(scope: Scope, body: bytes, speaking: Sequence[bytes] = ()) -> bool:
     """Whether a request is to hear of more than its answer: news, how far it is (`_meta.progressToken`), or what a tool says.
 
-    The words may stand in a note that is written, too: a stream is always right, only dearer.
+    The words may stand in a note that is written, too: a stream is always right, only dearer. Who takes no stream is told the
+    answer alone, instead of being refused for what it would not hear.
     """
-    return (
-        only_listens(scope)
-        or b'"progressToken"' in body
-        or any(name in body for name in speaking)
-        or (_is_modern(scope) and accepts_stream(scope))
+    if only_listens(scope):
+        return True
+    return accepts_stream(scope) and (
+        b'"progressToken"' in body or any(name in body for name in speaking) or _is_modern(scope)
     )
 
 

@@ -99,6 +99,14 @@ async def test_who_asks_for_more_than_the_answer_gets_the_protocols_stream(
     assert stream.got == body
 
 
+async def test_a_client_that_takes_no_stream_gets_json_though_it_asks_for_progress() -> None:
+    """http.md, Answers: who accepts only JSON gets JSON; the SDK's stream would refuse the call with 406."""
+    body = b'{"method":"tools/call","params":{"_meta":{"progressToken":7}}}'
+    client, protocol = Client(body, b"application/json"), Protocol(is_let=True)
+    await client.ask(Answering(protocol, never, ["tools/call"]))
+    assert (protocol.got, client.kind, client.body) == (body, b"application/json", b'{"ok":1}')
+
+
 async def test_a_tool_that_says_something_before_it_answers_gets_a_stream() -> None:
     """MCP 2025-11-25, logging: in JSON there is no place for it, and the SDK would drop it."""
     body = b'{"method":"tools/call","params":{"name":"talk"}}'
