@@ -140,7 +140,7 @@ def select(specs: Sequence[Named], settings: Settings) -> tuple[Named, ...]:
 def as_tool(spec: ToolSpec, workers: Workers) -> Tool:
     """The SDK's form of one tool, with a small schema and its function run in a worker thread."""
     tool = Tool.from_function(
-        _in_thread(spec.fn, workers),
+        _in_thread(spec, workers),
         title=spec.title,
         structured_output=not spec.answers_text,
         annotations=ToolAnnotations(  # the title stands beside them, and would be said twice
@@ -162,10 +162,12 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"STRONGROOM_DISABLED_TOOLS: there is no tool {name!r}: did you mean {near[0]}?"
 
 
-def _in_thread(fn: Callable[..., object], workers: Workers) -> Callable[..., Awaitable[object]]:
+def _in_thread(spec: ToolSpec, workers: Workers) -> Callable[..., Awaitable[object]]:
+    fn = spec.fn
+
     @functools.wraps(fn)
     async def tool(**arguments: object) -> object:
-        return await workers.run(lambda: _answer(fn(**arguments)))
+        return await workers.run(lambda: _answer(fn(**arguments)), changes=spec.writes)
 
     return tool
 

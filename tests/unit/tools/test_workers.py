@@ -8,6 +8,7 @@ from contextvars import ContextVar
 import anyio
 import pytest
 
+from service.errors import Unavailable
 from service.tools.workers import Workers
 
 pytestmark = pytest.mark.anyio
@@ -52,3 +53,34 @@ async def test_what_goes_wrong_is_told_to_who_waits() -> None:
 
     with pytest.raises(LookupError, match="it is gone"):
         await Workers().run(wrong)
+
+
+async def test_who_only_asks_waits_for_no_disk_that_hangs_and_nobody_waits_in_line_behind_it() -> None:
+    """Issue 6: a dead disk must not hang all calls for ever; what never began has changed nothing and never will."""
+    workers, begun, held = Workers(1, within_s=0.3), threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def stuck() -> None:
+        begun.set()
+        held.wait(10)
+
+    with anyio.fail_after(5):
+        with pytest.raises(Unavailable, match="disk hangs"):
+            await workers.run(stuck)
+        assert begun.is_set()
+        with pytest.raises(Unavailable, match="nothing was changed"):
+            await workers.run(lambda: done.append("never"), changes=True)
+        held.set()
+        assert await workers.run(lambda: list(done)) == []
+
+
+async def test_a_change_that_has_begun_is_waited_for_to_its_end() -> None:
+    """Nobody could say otherwise whether it took place."""
+    workers = Workers(1, within_s=0.01)
+
+    def change() -> str:
+        threading.Event().wait(0.1)  # longer than any question is waited for here
+        return "changed"
+
+    with anyio.fail_after(5):
+        assert await workers.run(change, changes=True) == "changed"
