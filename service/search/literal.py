@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import heapq
 import unicodedata
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from service.guards import paths
-from service.search import matching, scanning
+from service.search import matching
 from service.search.asked import NAME_BONUS, Found, Hit, Order, Part, Query
 from service.search.places import NOWHERE, Place, Places
 from service.search.reach import Reach
@@ -25,11 +26,11 @@ from service.vault.patience import Deadline
 from service.vault.picture.note import Note
 from service.vault.picture.picture import Moment
 
-MAX_COUNTED: Final = 5_000
+MAX_COUNTED: Final = 2_000
 """Hits up to which they are counted to the end, so that the total is exact."""
 
 _LF: Final = b"\n"
-_FIRST_LOOK: Final = 32  # notes whose lines are counted before it is looked who can still be on the page
+_FIRST_LOOK: Final = 4  # notes whose lines are counted before it is looked who can still be on the page
 _BETWEEN_CHECKS: Final = 256  # notes
 
 
@@ -123,25 +124,32 @@ class _Search:
     def _best(self, places: Places) -> list[_Match]:
         """Every note that can be on the page by relevance, or before it: those of the highest bounds, until no other can."""
         bounds = places.bounds()
-        likely = heapq.nlargest(_FIRST_LOOK, range(len(bounds)), key=bounds.__getitem__)
-        best = self._better([], [places[number] for number in likely], 0)
+        enough = heapq.nlargest(_FIRST_LOOK, bounds)[-1] if bounds else 0
+        likely = [number for number, bound in enumerate(bounds) if bound >= enough]
+        likely = sorted(likely, key=bounds.__getitem__, reverse=True)[:_FIRST_LOOK]
+        best = self._better([], places, likely, 0)
         least = self._least(best)
         known = set(likely)
         rest = [number for number, bound in enumerate(bounds) if bound >= least and number not in known]
         rest.sort(key=bounds.__getitem__, reverse=True)
         done, step = 0, _FIRST_LOOK
         while done < len(rest) and bounds[rest[done]] >= least:
-            best = self._better(best, [places[number] for number in rest[done : done + step]], least)
+            best = self._better(best, places, rest[done : done + step], least)
             least = self._least(best)
             done, step = done + step, 2 * step
         return best
 
-    def _better(self, best: list[_Match], places: Sequence[Place], least: int) -> list[_Match]:
+    def _better(self, best: list[_Match], places: Places, numbers: Sequence[int], least: int) -> list[_Match]:
         """`best` with those of some places that can reach the score `least`; the highest first."""
         self._deadline.check()
-        likely = (place for place in places if not least or self._bound(place) >= least)
-        matches = [*best, *map(self._match, likely)]
-        return sorted(matches, key=lambda match: -match.score)
+        best = list(best)
+        bounds = zip(places.score_bounds(numbers), numbers, strict=True)
+        for bound, number in sorted(bounds, reverse=True):
+            if bound < least:
+                break
+            insort(best, self._match(places[number]), key=lambda match: -match.score)
+            least = self._least(best)
+        return best
 
     def _least(self, best: Sequence[_Match]) -> int:
         """The score that a note must have to be on the page or before it, when all that are better are in `best`."""
@@ -151,13 +159,6 @@ class _Search:
             if hits >= self._needed:
                 return match.score
         return 0
-
-    def _bound(self, place: Place) -> int:
-        """At most which score a note has, by how often the query stands in it."""
-        if place.start == NOWHERE:
-            return NAME_BONUS
-        count = scanning.count(place.data, self._folded.raw, place.start, place.end)
-        return count + (NAME_BONUS if place.is_named else 0)
 
     def _match(self, place: Place) -> _Match:
         """What is found in a note."""

@@ -71,12 +71,24 @@ class Places:
         bounds: list[int] = []
         for found in self._found:
             lines = found.segment.lines
-            here = [lines[index] + 1 for index in found.indexes]
+            here = [count + 1 for count in map(lines.__getitem__, found.indexes)]
             if found.named:
                 for at, index in enumerate(found.indexes):
                     if index in found.named:
                         here[at] = NAME_BONUS + (0 if found.starts[at] == NOWHERE else here[at])
             bounds += here
+        return bounds
+
+    def score_bounds(self, numbers: Sequence[int]) -> list[int]:
+        """At most which score each of some places has: how often its text holds what is looked for, and its name."""
+        count, raw, is_whole = scanning.count, self._needle.raw, self._part is not Part.FRONTMATTER
+        bounds: list[int] = []
+        for number in numbers:
+            found, at = self._at(number)
+            segment, index, start = found.segment, found.indexes[at], found.starts[at]
+            end = segment.ends[index] if is_whole else _end(segment, index, self._part)
+            bound = 0 if start == NOWHERE else count(segment.data, raw, start, end)
+            bounds.append(bound + NAME_BONUS if index in found.named else bound)
         return bounds
 
     def lines(self) -> Iterator[int]:
