@@ -161,7 +161,10 @@ class _Changes:
     def _place(self) -> Path:
         folder = self._dice.choice([self._vault, *(self._vault / name for name in FOLDERS)])
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / self._dice.choice(NAMES)
+        place = folder / self._dice.choice(NAMES)
+        if place.is_fifo():
+            raise FileExistsError(place)  # who opens a pipe to write waits for a reader, for ever
+        return place
 
     def _file(self) -> Path:
         found = [path for path in sorted(self._vault.rglob("*")) if path.is_file() and not path.is_symlink()]
