@@ -83,6 +83,7 @@ class Counted:
         """The class of each size (`SIZE_BOUNDS`), in the upper half of a byte."""
         self.titles: Titles = titles.of(segment)
         self.known: OrderedDict[bytes, Counts] = OrderedDict()
+        self.known_bytes = 0
         self.masks: OrderedDict[Hashable, tuple[tuple[Note | None, ...], bytes]] = OrderedDict()
         self._pieces = tuple(_pieces(segment))
 
@@ -98,6 +99,19 @@ class Counted:
             if len(self.masks) > _MAX_MASKS:
                 self.masks.popitem(last=False)
         return made
+
+    def remember(self, term: bytes, counts: Counts) -> None:
+        """Keep what was counted of a word, as the one asked last."""
+        before = self.known.get(term)
+        self.known[term] = counts
+        self.known.move_to_end(term)
+        self.known_bytes += counts.size_bytes - (before.size_bytes if before else 0)
+
+    def forget_one(self) -> int:
+        """Let go of the word asked longest ago; gives the bytes that it took."""
+        size = self.known.popitem(last=False)[1].size_bytes
+        self.known_bytes -= size
+        return size
 
     def words(self, mask: bytes) -> Iterator[bytes]:
         """The words of the notes that are in the mask, names and texts made bare, some notes at a time."""
@@ -167,19 +181,17 @@ class Memory:
         with self._lock:
             self._counted = {id(one.data): one for one in counted}
             for one, counts in answers:
-                one.known.update(zip(terms, counts, strict=True))
+                for term, made in zip(terms, counts, strict=True):
+                    one.remember(term, made)
             self._forget(counted, terms)
         return answers
 
     def _forget(self, counted: Sequence[Counted], terms: Sequence[bytes]) -> None:
         """Keep the words asked last, as many as have room."""
-        for one in counted:
-            for term in terms:
-                one.known.move_to_end(term)
-        size = sum(counts.size_bytes for one in counted for counts in one.known.values())
+        size = sum(one.known_bytes for one in counted)
         for one in counted:
             while size > MAX_REMEMBERED_BYTES and len(one.known) > len(terms):
-                size -= one.known.popitem(last=False)[1].size_bytes
+                size -= one.forget_one()
 
 
 _MEMORIES: WeakKeyDictionary[Kept, Memory] = WeakKeyDictionary()

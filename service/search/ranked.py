@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, compress
 from typing import Final
 
-from service.search import counting, ranking, scoring, spelling
+from service.search import counting, ranking, scanning, scoring, spelling
 from service.search.asked import Found, Hit, Mode, Order, Part, Query
 from service.search.counting import Check, Counted, Memory
 from service.search.ranking import Question
@@ -24,7 +24,7 @@ from service.vault import snippets, text
 from service.vault.model import Page, Vault
 from service.vault.picture.block import Segment
 from service.vault.picture.note import Note
-from service.vault.words import BARE, spread
+from service.vault.words import BARE, BLANK, spread
 
 _LOOKED_INTO: Final = 100
 """Of the best notes by their words alone, those that are looked into for words that stand side by side."""
@@ -106,21 +106,21 @@ class _Asked:
     def best(self, question: Question, table: Table, count: int) -> list[_Match]:
         """At least `count` of the best notes, in order; all when there are fewer."""
         firsts = list(accumulate((len(segment.notes) for segment in self.segments), initial=0))
-        found: list[tuple[_Match, Segment, int]] = []
+        found: list[tuple[_Match, Segment, int, int]] = []
         for score, at in table.best(max(count, _LOOKED_INTO)):
             where = bisect_right(firsts, at) - 1
             segment, index = self.segments[where], at - firsts[where]
             note = segment.notes[index]
             if note is not None:
-                found.append((_Match(note, score), segment, index))
+                found.append((_Match(note, score), segment, index, at))
         by_relevance = _key(Order.RELEVANCE)
         found.sort(key=lambda one: by_relevance(one[0]))  # ties by path: where a note lies in the block must not count
-        closeness = _Closeness(question, table.weights)
+        closeness = _Closeness(question, table)
         looked_into = [
-            _Match(match.note, match.score + closeness.of(segment, index))
-            for match, segment, index in found[:_LOOKED_INTO]
+            _Match(match.note, match.score + closeness.of(segment, index, at))
+            for match, segment, index, at in found[:_LOOKED_INTO]
         ]
-        others = [match for match, _, _ in found[_LOOKED_INTO:]]
+        others = [match for match, _, _, _ in found[_LOOKED_INTO:]]
         by_relevance = _key(Order.RELEVANCE)
         return [*sorted(looked_into, key=by_relevance), *others]
 
@@ -154,20 +154,34 @@ def _key(order: Order) -> Callable[[_Match], tuple[float, str]]:
 class _Closeness:
     """What words side by side add to a note's score."""
 
-    def __init__(self, question: Question, weights: Sequence[float]) -> None:
+    def __init__(self, question: Question, table: Table) -> None:
         self._written = question.words.strip().casefold().encode("utf-8", "surrogatepass")
-        self._bonus = _WRITTEN_BONUS * sum(weights)
-        worth = dict(zip(question.terms, weights, strict=False))
+        self._bonus = _WRITTEN_BONUS * sum(table.weights)
+        worth = dict(zip(question.terms, table.weights, strict=False))
+        counts = dict(zip(question.terms, table.texts, strict=False))
         self._pairs = [
-            (re.compile(pattern), _PAIR_BONUS * min(worth.get(first, 0), worth.get(second, 0)))
+            (
+                tuple(counts[word] for word in (first, second) if not word.endswith(BLANK)),
+                re.compile(pattern),
+                _PAIR_BONUS * min(worth[first], worth[second]),
+            )
             for first, second, pattern in question.pairs()
+            if first in worth and second in worth
         ]
 
-    def of(self, segment: Segment, index: int) -> float:
-        whole = segment.data[segment.texts[index] - 1 : segment.following(index)]
-        bare = whole.translate(BARE)
-        score = sum(bonus for pattern, bonus in self._pairs if pattern.search(bare))
-        return score + (self._bonus if self._written in whole else 0)
+    def of(self, segment: Segment, index: int, at: int) -> float:
+        """What it adds to a note.
+
+        Args:
+            index: of the note in its segment.
+            at: of the note in the table.
+        """
+        start, end = segment.texts[index] - 1, segment.following(index)
+        # A pair is only where both words are; short ones may be the beginnings of others in it.
+        likely = [pair for pair in self._pairs if all(counts[at] for counts in pair[0])]
+        bare = segment.data[start:end].translate(BARE) if likely else b""
+        score = sum(bonus for _, pattern, bonus in likely if pattern.search(bare))
+        return score + (self._bonus if scanning.find(segment.data, self._written, start, end) >= 0 else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,10 @@ class Question:
         lines = self.spread(data).split(LINE_END)
 
         terms = tuple(zip(self.terms or (self.phrase,), weights, strict=False))
-        worth = [sum(weight for term, weight in terms if term in line) for line in lines]
+        worth = [0.0] * len(lines)
+        for term, weight in terms:
+            for index in [index for index, line in enumerate(lines) if term in line]:
+                worth[index] += weight
         if self.terms and self.phrase:
             most = sum(weight for _, weight in terms)
             for index, line in enumerate(lines):
