@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Final, TypeAlias
 
 from service.errors import BadArgument
 from service.guards import paths
@@ -55,12 +57,32 @@ class Listed:
     left_out: tuple[VaultPath, ...]
 
 
+_UNDATED: Final = date.max.toordinal() + 1
+
+_Brief: TypeAlias = tuple[int, str, int, Note]
+"""A task by which it is sorted: its day, the path of its note, its place in there; and the note."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Those notes of one folder that hold tasks, and how many could not be looked at."""
+    """The tasks of one folder in brief, and how many of its notes could not be looked at.
+
+    Args:
+        holding: the notes that hold tasks.
+        owners, places: of each task, the index of its note, and its own in there.
+        dues: of each, the day as a number (date.toordinal), `_UNDATED` without one.
+        symbols: of each, what its box holds.
+    """
 
     holding: tuple[Note, ...]
+    owners: array[int]
+    places: array[int]
+    dues: array[int]
+    symbols: tuple[str, ...]
     skipped: int
+
+    def __len__(self) -> int:
+        return len(self.symbols)
 
 
 def find(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) -> Listed:
@@ -82,52 +104,68 @@ def find(vault: Vault, query: Query, now: Callable[[], float] = time.monotonic) 
 
 
 def _listed(notes_: Survey, query: Query, settings: TaskSettings) -> Listed:
-    found: list[Found] = []
+    found: list[_Brief] = []
     skipped = 0
     for part in notes_.parts(_in_folder):
         skipped += part.skipped
-        for note in part.holding:
-            found += _wanted(note, query, settings)
-    first = heapq.nsmallest(query.offset + query.limit, found, key=_by_due)
-    page = Page(tuple(first[query.offset :]), len(found), query.offset)
+        found += _briefly(part, query, settings)
+    first = heapq.nsmallest(query.offset + query.limit, found)[query.offset :]
+    page = Page(tuple(_found(brief, settings) for brief in first), len(found), query.offset)
     return Listed(page, skipped, tuple(notes_.left_out))
 
 
 def _in_folder(notes: Sequence[Note], check: Check) -> _Part:
+    part = _Part((), array("I"), array("I"), array("i"), (), 0)
     holding: list[Note] = []
+    symbols: list[str] = []
     skipped = 0
     for note in notes:
         check()
         if not note.is_shown:
             skipped += 1
-        elif note.tasks:
-            holding.append(note)
-    return _Part(tuple(holding), skipped)
-
-
-def _by_due(found: Found) -> tuple[bool, date, str, int]:
-    due = found.task.day(Kind.DUE)
-    return due is None, due or date.max, str(found.path), found.task.line
-
-
-def _wanted(seen: Note, query: Query, settings: TaskSettings) -> Iterator[Found]:
-    tagged = None
-    for task in seen.tasks:
-        meaning = settings.meaning(task.symbol)
-        if query.status not in (None, meaning) or not _is_due(task, query) or not settings.takes(task.words):
             continue
-        if query.tag:
-            tagged = _lines_with(seen, query.tag) if tagged is None else tagged
-            if task.line not in tagged:
-                continue
-        yield Found(seen.path, seen.version, task, meaning)
+        held = note.tasks
+        for place, task in enumerate(held):
+            due = task.day(Kind.DUE)
+            part.owners.append(len(holding))
+            part.places.append(place)
+            part.dues.append(_UNDATED if due is None else due.toordinal())
+            symbols.append(task.symbol)
+        if held:
+            holding.append(note)
+    return replace(part, holding=tuple(holding), symbols=tuple(symbols), skipped=skipped)
 
 
-def _is_due(task: Task, query: Query) -> bool:
-    if query.due_before is None and query.due_after is None:
-        return True
-    due = task.day(Kind.DUE)
-    return due is not None and (query.due_after or date.min) <= due <= (query.due_before or date.max)
+def _briefly(part: _Part, query: Query, settings: TaskSettings) -> Iterator[_Brief]:
+    """Those tasks of a folder that are asked for. Only what their words decide needs the tasks themselves."""
+    first = (query.due_after or date.min).toordinal()
+    last = (query.due_before or date.max).toordinal() if query.due_before or query.due_after else _UNDATED
+    meanings = {symbol: settings.meaning(symbol) for symbol in set(part.symbols)}
+    names = [str(note.path) for note in part.holding]
+    taken = _by_words(part, query, settings)
+    for owner, place, due, symbol in zip(part.owners, part.places, part.dues, part.symbols, strict=True):
+        is_meant = query.status in (None, meanings[symbol]) and first <= due <= last
+        if is_meant and (taken is None or (owner, place) in taken):
+            yield due, names[owner], place, part.holding[owner]
+
+
+def _by_words(part: _Part, query: Query, settings: TaskSettings) -> Set[tuple[int, int]] | None:
+    """The tasks with the tag that is asked for, and with the words that the vault's settings demand; None: all of them."""
+    if not query.tag and not settings.global_filter:
+        return None
+    taken = set()
+    for owner, note in enumerate(part.holding):
+        lines = _lines_with(note, query.tag) if query.tag else None
+        for place, task in enumerate(note.tasks):
+            if settings.takes(task.words) and (lines is None or task.line in lines):
+                taken.add((owner, place))
+    return taken
+
+
+def _found(brief: _Brief, settings: TaskSettings) -> Found:
+    _, _, place, note = brief
+    task = note.tasks[place]
+    return Found(note.path, note.version, task, settings.meaning(task.symbol))
 
 
 def _lines_with(note: Note, tag: str) -> frozenset[int]:

@@ -52,6 +52,7 @@ class Packing(Generic[T]):
 
 _LINKS: Final = Packing(packing.pack_links, packing.links)
 _TAGS: Final = Packing(packing.pack_tags, packing.tags)
+_TASKS: Final = Packing(packing.pack_tasks, packing.tasks)
 
 
 class Fact(Generic[T]):
@@ -136,7 +137,7 @@ class Note(File):
     __slots__ = ("_root", *_KNOWN)
 
     tags = Fact[TagUse]("_tags", tags.of, tags.may_hold, _TAGS)
-    tasks = Fact[Task]("_tasks", tasks.of, tasks.may_hold)
+    tasks = Fact[Task]("_tasks", tasks.of, tasks.may_hold, _TASKS)
     raw_links = Fact[LinkUse]("_raw_links", links.of, links.may_hold, _LINKS, is_raw=True)
     links = Fact[LinkUse]("_links", links.of, links.may_hold, _LINKS)
     raw_canvas_links = Fact[LinkUse]("_raw_links", canvas.every_link, canvas.may_hold, _LINKS, is_raw=True)
@@ -151,7 +152,7 @@ class Note(File):
         self.is_shown = False
         self._front_lines: int | None = None
         self._tags: Sequence[TagUse] | bytes | None = None
-        self._tasks: Sequence[Task] | None = None
+        self._tasks: Sequence[Task] | bytes | None = None
         self._links: Sequence[LinkUse] | bytes | None = None
         self._aliases: Sequence[str] | None = None
         self._raw_links: Sequence[LinkUse] | bytes | None = None

@@ -155,10 +155,12 @@ class Picture:
                 with self._noticing:
                     path, change = self._pending.popitem()  # the last: to take the first of many is slow
                 self._unshown.pop(path, None)
+                unread[path] = change  # until it is done, come what may
                 if change.before is not None:
                     self._block.remove(change.before)
                 after = change.after
                 if after is None:
+                    del unread[path]
                     continue
                 began = time.thread_time()
                 shown = after.look(
@@ -168,10 +170,11 @@ class Picture:
                 if not after.is_shown:
                     self._unshown[path] = after
                 if not after.version:
-                    unread[path] = change
-                elif shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
+                    continue
+                if shown is not None and path.has_suffix(paths.SEARCHED_SUFFIXES):
                     text = folded(shown)
                     self._block.add(after, folded_name(after), text, words.others(text))
+                del unread[path]
         finally:
             reached.close()
             with self._noticing:
