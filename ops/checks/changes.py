@@ -42,6 +42,12 @@ def seen(patient: Patient) -> Finding:
             "each question looks at every file's times instead: as true, and slower",
             f"on the host: sysctl fs.inotify.max_user_watches={max(2 * folders, 65_536)}",
         )
+    if (kept_from := _kept_from(settings)) is not None:
+        return warn(
+            f"the kernel would tell of changes by other programs, but watching does not work now: {kept_from}",
+            "each question looks at every file's times instead: as true, and slower",
+            "raise that limit on the host (sysctl, and a file in /etc/sysctl.d to keep it), or end what else watches folders",
+        )
     return ok(f"the kernel tells of changes by other programs in {folders:,} folders ({choice.why})")
 
 
@@ -60,6 +66,18 @@ def _chosen(settings: Settings) -> tuple[Choice, int]:
         stack.callback(mounts.close)
         place = os.path.realpath(settings.vault)
         return fresh.choose(settings.freshness, mounts.text(), fresh.mount_id(root.fd), place), folders
+
+
+def _kept_from(settings: Settings) -> str | None:
+    """Why the vault cannot be watched just now, tried out beside the server and whoever else watches; None when it can."""
+    with contextlib.ExitStack() as stack:
+        root = Root(settings.vault)
+        stack.callback(root.close)
+        census = Census[File](root, File, lambda *_changed: None, settings.freshness)
+        stack.callback(census.close)
+        census.now()
+        choice = census.state().choice
+        return choice.why if choice.mode is Mode.WALK else None
 
 
 def _limit() -> int | None:

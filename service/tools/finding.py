@@ -39,7 +39,8 @@ def search_notes(
     """Search the notes.
 
     literal: each line that holds the query as it stands, never a pattern; of a note of which only the name does, the first line.
-    ranked: notes that answer a question in plain words best, by any of its words, each with its best line.
+    ranked: notes that answer a question in plain words best, by any of its words, each with its best line; accents do not
+    count, and a misspelt question that finds nothing is corrected.
     """
     question = Query(
         query,

@@ -169,13 +169,15 @@ class HitListed(Shape):
 
 class HitsListed(Shape):
     hits: list[HitListed]
-    total: Annotated[int, Field(description="Hits in all, or at least.")]
+    total: Annotated[
+        int, Field(description="Hits in all (lines; ranked: notes); at least so many if total_is_exact is false.")
+    ]
     total_is_exact: bool
     total_notes: Annotated[int, Field(description="Notes they are in.")]
     next_offset: NextOffset
     skipped: Annotated[int, Field(description="Notes too large, unreadable or withheld, not searched.")]
     left_out: LeftOut
-    notice: Annotated[str, Field(description="Whose text some hits are; mostly empty.")]
+    notice: Annotated[str, Field(description="Whose text some hits are; what was corrected or found in another form.")]
 
     @staticmethod
     def of(found: Found, *, notice: str = "") -> HitsListed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from ops.checks.finding import Finding, Patient, Verdict
 from service import settings as settings_
 from service.store import fresh
 from service.store.fresh import Choice, Mode
+from service.store.inotify import Inotify
 from tests.support.clock import HeldClock
 
 from .conftest import House
@@ -75,3 +77,16 @@ def test_looking_at_everything_because_the_owner_wants_it_is_fine(house: House) 
     finding = found(house, "walk")
     assert finding.verdict is Verdict.OK
     assert "STRONGROOM_FRESHNESS=walk" in finding.found
+
+
+def test_what_others_of_the_same_user_take_is_tried_and_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limits count for all programs of a user together, so only trying tells."""
+
+    def refuse(_self: Inotify, _folder: int) -> int:
+        raise OSError(errno.EMFILE, "too many")
+
+    monkeypatch.setattr(Inotify, "add", refuse)
+    finding = found(house)
+    assert finding.verdict is Verdict.WARN
+    assert "watching does not work now" in finding.found
+    assert "fs.inotify.max_user_instances" in finding.found
