@@ -12,7 +12,7 @@ from argon2.profiles import CHEAPEST
 from click.testing import CliRunner, Result
 
 from ops.commands import strongroom
-from service.auth import passphrase, window
+from service.auth import window
 from service.auth.asked import Asked, Choice, Client
 from service.auth.audit import Audit
 from service.auth.flow import Flow
@@ -47,7 +47,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     settings.state.chmod(0o700)
     monkeypatch.setenv("STRONGROOM_VAULT", str(settings.vault))
     monkeypatch.setenv("STRONGROOM_STATE", str(settings.state))
-    monkeypatch.setattr(passphrase, "RFC_9106_LOW_MEMORY", CHEAPEST)
+    monkeypatch.setattr("argon2.profiles.RFC_9106_LOW_MEMORY", CHEAPEST)
     typed("tokens", "create", "--name", "laptop")
     with closing(Database(settings.state, [SCHEMA])) as opened:
         Owner(opened, settings.state, CLOCK).prepare()

@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 from ops import exits
 from ops.__main__ import main
 from ops.commands import strongroom
-from service.auth import passphrase
 from service.auth.audit import Audit
 from service.auth.passphrase import INITIAL_FILE, Owner
 from service.auth.tables import SCHEMA
@@ -31,7 +30,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     settings = settings_for(tmp_path)
     monkeypatch.setenv("STRONGROOM_VAULT", str(settings.vault))
     monkeypatch.setenv("STRONGROOM_STATE", str(settings.state))
-    monkeypatch.setattr(passphrase, "RFC_9106_LOW_MEMORY", CHEAPEST)
+    monkeypatch.setattr("argon2.profiles.RFC_9106_LOW_MEMORY", CHEAPEST)
     settings.state.chmod(0o700)
     return settings.state
 

@@ -16,7 +16,7 @@ from ops import doctor
 from ops.checks import public, running, signin
 from ops.checks.finding import Finding, Patient, Verdict
 from service import settings as settings_
-from service.auth import passphrase, static
+from service.auth import static
 from service.auth.audit import FILE_NAME, TRAFFIC_NAME, Audit
 from service.auth.grants import Grants
 from service.auth.passphrase import INITIAL_FILE, Owner
@@ -44,7 +44,7 @@ def says(finding: Finding, verdict: Verdict, words: str) -> None:
 
 @pytest.fixture
 def owner(house: House, monkeypatch: pytest.MonkeyPatch) -> Owner:
-    monkeypatch.setattr(passphrase, "RFC_9106_LOW_MEMORY", CHEAPEST)
+    monkeypatch.setattr("argon2.profiles.RFC_9106_LOW_MEMORY", CHEAPEST)
     return Owner(Database(house.state, [SCHEMA]), house.state, CLOCK)
 
 
