@@ -192,7 +192,7 @@ class StrongroomServer(MCPServer[Rooms]):
     def _tool_input_schema(self, name: str) -> dict[str, object] | None:
         """The SDK asks before a call for what a tool takes, which is known before the tool is laid out."""
         offer = self._offers.get(name)
-        return None if offer is None else offer.listed.input_schema
+        return super()._tool_input_schema(name) if offer is None else offer.listed.input_schema
 
     def _serve_resources(self) -> None:
         # MCPServer's own resources are a fixed list without pages; the protocol core below it takes handlers.
