@@ -116,14 +116,6 @@ class VaultFiles(Places):
         """
         return listing.walk(self.root, self._open_once(folder), suffixes)
 
-    def children(self, folder: VaultPath) -> Iterator[Entry | VaultPath]:
-        """What is visible directly in `folder`: files of any type, and folders by their paths.
-
-        Raises:
-            NoteNotFound, PathAmbiguous, PathRefused: as `walk`.
-        """
-        return listing.children(self.root, self._open_once(folder))
-
     def open_folder(self, folder: VaultPath) -> VaultPath:
         """A folder as the disk spells it, once it is sure that it is one.
 
@@ -131,10 +123,6 @@ class VaultFiles(Places):
             NoteNotFound, PathAmbiguous, PathRefused: as `walk`.
         """
         return self._open_once(folder)
-
-    def folders(self, folder: VaultPath = ROOT) -> Iterator[VaultPath]:
-        """Every visible folder at or below `folder`, that one first."""
-        return listing.folders(self.root, self._open_once(folder))
 
     # -- changing --
 

@@ -35,29 +35,6 @@ def walk(root: Root, folder: VaultPath, suffixes: tuple[str, ...]) -> Iterator[E
             yield Entry(path, seen.st_size, seen.st_mtime_ns)
 
 
-def children(root: Root, folder: VaultPath) -> Iterator[Entry | VaultPath]:
-    """What lies directly in `folder` and is visible: regular files of any type as entries, folders as their paths."""
-    for entry in _visible(root, folder):
-        path = folder.child(entry.name)
-        if entry.is_dir(follow_symlinks=False):
-            yield path
-            continue
-        try:
-            seen = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISREG(seen.st_mode):
-            yield Entry(path, seen.st_size, seen.st_mtime_ns)
-
-
-def folders(root: Root, folder: VaultPath = ROOT) -> Iterator[VaultPath]:
-    """Every visible folder at or below `folder`, that one first."""
-    yield folder
-    for path, entry in _below(root, folder):
-        if entry.is_dir(follow_symlinks=False):
-            yield path
-
-
 def everything(root: Root) -> Iterator[VaultPath]:
     """Every visible file and folder."""
     for path, _ in _below(root, ROOT):

@@ -81,7 +81,7 @@ def found(vault: Vault, asked: Asked) -> tuple[VaultPath, FileContent | None]:
             raise BadArgument("a folder has no version; leave expected_hash out.")
         if not source.parts:
             raise BadArgument("the whole vault cannot be moved; name a folder in it.")
-        vault.files.walk(source)  # raises when it is no folder
+        vault.files.open_folder(source)  # raises when it is none
         return source, None
     try:
         old = vault.files.read_tracked(source)

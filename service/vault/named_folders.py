@@ -22,7 +22,7 @@ def missing(files: VaultFiles, names: Sequence[str]) -> Sequence[str]:
 def _is_folder(files: VaultFiles, name: str) -> bool:
     (path,) = folders_.paths_of((name,))
     try:
-        files.children(path)
+        files.open_folder(path)
     except Unavailable:
         raise
     except AppError:  # not there, a file, a link, or two that differ in their letters' case

@@ -228,7 +228,7 @@ def test_a_vault_that_vanishes_is_missing_for_every_door(files: VaultFiles, root
         lambda: files.read(at("Note.md")),
         lambda: files.read_tracked(at("Note.md")),
         lambda: files.walk(),
-        lambda: files.folders(),
+        lambda: files.open_folder(at("a")),
         lambda: files.create(at("New.md"), b"", allow),
         lambda: files.replace(note, b"", allow),
         lambda: files.move(note, at("Moved.md"), allow),

@@ -11,7 +11,7 @@ import pytest
 from service.errors import AppError, Forbidden, NoteNotFound
 from service.guards import folders, paths
 from service.guards.folders import Scope
-from service.guards.paths import ROOT, VaultPath
+from service.guards.paths import VaultPath
 from service.store import names, within
 from service.store.files import FileContent, VaultFiles
 from service.store.root import Root
@@ -61,8 +61,7 @@ DOORS: dict[str, Callable[[VaultFiles, VaultFiles], object]] = {
     "locate": lambda view, _: view.locate(paths.tracked("Other")),
     "open a folder": lambda view, _: view.root.open_folder(paths.tracked("Other/b")),
     "walk": lambda view, _: list(view.walk(paths.tracked("Other"))),
-    "children": lambda view, _: list(view.children(paths.tracked("Other"))),
-    "folders": lambda view, _: list(view.folders(paths.tracked("Other"))),
+    "open_folder": lambda view, _: view.open_folder(paths.tracked("Other")),
     "create": lambda view, _: view.create(paths.tracked("Work/new.md"), b"", allow),
     "create on the way": lambda view, _: view.create(paths.tracked("new.md"), b"", allow),
     "put": lambda view, _: view.put(paths.tracked("Other/new.md"), b"", 0o644, allow),
@@ -94,8 +93,6 @@ def test_no_door_leads_out(whole: VaultFiles, view: VaultFiles, door: str, tmp_p
 def test_the_view_holds_what_is_inside_and_the_bare_way(view: VaultFiles) -> None:
     """Brief: everything that lists goes through the view."""
     assert [str(entry.path) for entry in view.walk(suffixes=("",))] == ["Work/Clients/a.md"]
-    assert [str(folder) for folder in view.folders()] == ["", "Work", "Work/Clients"]
-    assert [str(one) for one in view.children(ROOT)] == ["Work"]
     assert not view.is_there(OUTSIDE)
     assert view.is_there(INSIDE)
     assert not view.drop_folder(paths.tracked("Other"))
