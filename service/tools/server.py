@@ -190,7 +190,8 @@ class StrongroomServer(MCPServer[Rooms]):
                 self._tool_manager = ToolManager(tools=[*self._tool_manager.list_tools(), tool])
 
     def _tool_input_schema(self, name: str) -> dict[str, object] | None:
-        """The SDK asks before a call for what a tool takes, which is known before the tool is laid out."""
+        """The SDK asks before a call for what a tool takes (its `Mcp-Param-*` headers are held against that). Of ours it is
+        known before the tool is laid out; any other was added to the SDK's server, which knows it."""
         offer = self._offers.get(name)
         return super()._tool_input_schema(name) if offer is None else offer.listed.input_schema
 

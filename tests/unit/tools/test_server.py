@@ -204,6 +204,34 @@ async def test_tools_say_what_they_are_and_their_schemas_are_plain_objects(tmp_p
 
 
 @pytest.mark.anyio
+async def test_what_a_tool_takes_is_known_before_it_is_laid_out_and_whoever_added_it(tmp_path: Path) -> None:
+    """SEP-2243: before a call the SDK holds its `Mcp-Param-*` headers against the schema that it asks for here."""
+
+    def go_there(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        """Go."""
+        return region
+
+    def added(zone: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Zone"})]) -> str:
+        """Added to the SDK's server, as the conformance suite's fixtures are."""
+        return zone
+
+    server = build(room_for(settings_for(tmp_path)), [ToolSpec(go_there, "Go", "notes")], version="1")
+    server.add_tool(added)
+    asked = server._lowlevel_server.get_tool_input_schema
+    assert asked is not None
+    before, beside = asked("go_there"), asked("added")
+    with acting_as(local(NOW)):
+        async with Client(server) as client:
+            assert text_of(await client.call_tool("go_there", {"region": "x"})) == "x"
+    assert before is not None
+    assert before["properties"]["region"]["x-mcp-header"] == "Region"
+    assert asked("go_there") == before
+    assert beside is not None
+    assert beside["properties"]["zone"]["x-mcp-header"] == "Zone"
+    assert asked("neither") is None
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("era", ERAS)
 async def test_arrays_given_as_json_text_are_understood(tmp_path: Path, era: str) -> None:
     """complaints.md 55: some clients send arrays as strings."""
