@@ -150,7 +150,7 @@ def test_every_one_of_many_calls_in_a_row_is_answered(running: Chain) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_notes", "arguments": {}}}
     with httpx2.Client(verify=running.tls, headers=headers, timeout=20) as client:
         answers = [client.post(f"{running.base}/mcp", json=call).text for _ in range(120)]
-    assert [answer for answer in answers if "data: {" not in answer] == []
+    assert [answer for answer in answers if '"result":' not in answer] == []
 
 
 def test_whoever_goes_past_the_proxy_gets_the_same_empty_404(running: Chain) -> None:

@@ -50,8 +50,8 @@ def test_its_labels_say_what_it_is(config: dict[str, Any]) -> None:
 
 
 def test_it_is_small(config: dict[str, Any]) -> None:
-    """150 MB measured on Debian's Python; what would add a fifth of that should be looked at."""
-    assert config["Size"] < 180_000_000
+    """189 MB measured on Debian's Python, 15 of them the scan of memory for each kind of processor (dependencies.md)."""
+    assert config["Size"] < 200_000_000
 
 
 def test_it_holds_no_compiler_installer_downloader_or_git(engine: Engine, image: str) -> None:

@@ -34,6 +34,8 @@ from tests.support.engine import IMAGE, Engine
 OWNER: Final = 1000
 """UID and GID of the notes, unless a test says otherwise: the image's own user."""
 PORT: Final = 8484
+_STARTED: Final = "server.started"
+
 START_TIMEOUT_S: Final = 40
 LABEL: Final = f"strongroom.test={os.getpid()}"
 HARDENED: Final[Mapping[str, object]] = {
@@ -206,9 +208,13 @@ class Appliance:
         self.exit_code()
 
     def start_again(self) -> Appliance:
-        """Start the stopped container."""
+        """Start the stopped container, and wait until what a kill left behind is settled: it answers lists before that."""
+        begun = self.log().count(_STARTED)
         self.wrapped.start()
-        return self.wait_until_up()
+        self.wait_until_up()
+        if begun:  # else it is no server, or says other things
+            self.wait_for(lambda: self.log().count(_STARTED) > begun, START_TIMEOUT_S, "open its vault")
+        return self
 
     def exit_code(self, timeout_s: float = START_TIMEOUT_S) -> int:
         """Wait for its end; the exit code. (Asked for, because podman's own `wait` looks only every few seconds.)
