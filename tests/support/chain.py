@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -101,8 +102,17 @@ class Chain:
     def wait_until_ready(self) -> float:
         boxes = [one for one in (self.edge, self.home, self.sshd, self.tunnel) if one is not None]
         return wait_until(
-            self.edge.is_ready, _UP_WITHIN_S, lambda: "be ready: " + "".join(one.log[-1000:] for one in boxes)
+            lambda: self.edge.is_ready() and self._is_proxy_up(),
+            _UP_WITHIN_S,
+            lambda: "be ready: " + "".join(one.log[-1000:] for one in boxes),
         )
+
+    def _is_proxy_up(self) -> bool:
+        try:
+            with socket.create_connection(("localhost", self.port), timeout=1):
+                return True
+        except OSError:
+            return False
 
 
 @contextmanager
